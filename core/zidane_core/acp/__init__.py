@@ -1,0 +1,1 @@
+"""Ring 3: ACP speech over the agent machine."""

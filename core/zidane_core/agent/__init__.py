@@ -1,0 +1,1 @@
+"""Ring 2: the protocol-free agent machine."""

@@ -1,0 +1,1 @@
+"""Ring 0: frozen records only. Nothing here decides anything."""

@@ -1,0 +1,69 @@
+"""Content of prompts, messages and tool results, free of any protocol (ring 0)."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+
+class Text(msgspec.Struct, frozen=True, gc=False, tag="text"):
+    """Plain or Markdown text."""
+
+    text: str
+
+
+class Image(msgspec.Struct, frozen=True, gc=False, tag="image"):
+    """A picture. `data` is base64; empty means that only `uri` is known."""
+
+    media_type: str
+    data: str = ""
+    uri: str | None = None
+
+
+class Audio(msgspec.Struct, frozen=True, gc=False, tag="audio"):
+    """Sound. `data` is base64; empty means that there is none."""
+
+    media_type: str
+    data: str = ""
+    uri: str | None = None
+
+
+class Document(msgspec.Struct, frozen=True, gc=False, tag="document"):
+    """A file given inline: `text` for text files, else `data` in base64 (both empty: only `uri` is known)."""
+
+    uri: str | None = None
+    name: str | None = None
+    media_type: str | None = None
+    text: str | None = None
+    data: str = ""
+
+
+class Link(msgspec.Struct, frozen=True, gc=False, tag="link"):
+    """A resource that is named but not embedded."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    description: str | None = None
+    media_type: str | None = None
+    size: int | None = None
+
+
+class Thinking(msgspec.Struct, frozen=True, gc=False, tag="thinking"):
+    """A stored block of the model's thinking."""
+
+    text: str
+
+
+class SystemNote(msgspec.Struct, frozen=True, gc=False, tag="system_note"):
+    """A stored note meant for the model only; never shown."""
+
+    text: str
+
+
+Part: TypeAlias = Text | Image | Audio | Document | Link
+"""What a prompt or a tool result consists of."""
+
+StoredBlock: TypeAlias = Text | Image | Audio | Document | Link | Thinking | SystemNote
+"""What stored history consists of (seed item 8)."""
+
+Severity: TypeAlias = Literal["info", "warning", "error"]

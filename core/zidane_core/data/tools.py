@@ -1,0 +1,103 @@
+"""Tools as data: what the model is told, how a call is shown, and what a call gave (ring 0)."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from zidane_core.data.content import Part
+
+ToolKind: TypeAlias = Literal[
+    "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"
+]
+Access: TypeAlias = Literal["none", "read", "write", "run", "fetch", "other"]
+"""What a tool asks permission for; `none` never asks."""
+
+Preparation: TypeAlias = Literal["none", "paths", "content"]
+"""What happens before the question: nothing, resolving paths, or reading the content (a diff preview)."""
+
+
+class Location(msgspec.Struct, frozen=True, gc=False):
+    """A place a call touches: absolute path, 1-based line."""
+
+    path: str
+    line: int | None = None
+
+
+class Diff(msgspec.Struct, frozen=True, gc=False, tag="diff"):
+    """A change of one file: absolute path, old text (None for a new file), new text."""
+
+    path: str
+    old: str | None
+    new: str
+
+
+class ToolSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A tool: its name, description and JSON schema for the model, and how the agent treats its calls.
+
+    `title` is a template over the arguments ("Edit {path}"); `path_arguments` and `line_argument` give
+    the locations; `subject` is the argument that permission is about (a command, a path, a URL).
+    """
+
+    name: str
+    description: str
+    schema: dict[str, object]
+    kind: ToolKind = "other"
+    access: Access = "other"
+    changes: bool = True
+    title: str = ""
+    path_arguments: tuple[str, ...] = ()
+    line_argument: str | None = None
+    subject: str | None = None
+    prepare: Preparation = "none"
+
+
+class ResolvedPath(msgspec.Struct, frozen=True, gc=False):
+    """A path as the file system sees it: the real absolute path, and whether it lies in the roots."""
+
+    given: str
+    real: str
+    inside: bool
+
+
+class Preview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What prepare found: resolved paths, the change to be made, and a digest of the text it read.
+
+    `run` gets `digest` back and refuses when the text has changed since.
+    """
+
+    paths: tuple[ResolvedPath, ...] = ()
+    diffs: tuple[Diff, ...] = ()
+    locations: tuple[Location, ...] = ()
+    digest: str = ""
+
+
+class ToolResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a call gave. `content` is for the model (and the card, unless `shown` says otherwise).
+
+    `diffs` and `locations` go to the card; `raw` is the structured output (`rawOutput`).
+    """
+
+    content: tuple[Part, ...]
+    failed: bool = False
+    diffs: tuple[Diff, ...] = ()
+    locations: tuple[Location, ...] = ()
+    shown: tuple[Part, ...] | None = None
+    raw: dict[str, object] | None = None
+
+
+class ToolOutput(msgspec.Struct, frozen=True, gc=False, tag="tool_output"):
+    """Output of a running tool, as it comes; appended to what the card shows."""
+
+    text: str
+
+
+PlanStatus: TypeAlias = Literal["pending", "in_progress", "completed"]
+PlanPriority: TypeAlias = Literal["high", "medium", "low"]
+
+
+class PlanEntry(msgspec.Struct, frozen=True, gc=False):
+    """One step of the agent's plan."""
+
+    content: str
+    status: PlanStatus = "pending"
+    priority: PlanPriority = "medium"

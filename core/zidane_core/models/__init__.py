@@ -1,0 +1,1 @@
+"""Ring 1: provider codecs as pure reducers."""
