@@ -1,0 +1,226 @@
+"""What happened: the inputs of `step` (ring 2).
+
+Every event carries `now`, seconds on a clock of the shell's choosing that never runs backwards.
+"""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from zidane_core.data.content import Part
+from zidane_core.data.models import ModelEvent
+from zidane_core.data.tools import PlanEntry, Preview, ToolOutput, ToolResult, ToolSpec
+from zidane_core.faults import Fault
+
+Key: TypeAlias = str
+"""Names one job, ask or save; never reused, also after close and load."""
+
+
+# Values of jobs ------------------------------------------------------------------------------------
+
+
+class ModelDone(msgspec.Struct, frozen=True, gc=False, tag="model_done"):
+    """The model job ended; what it said came before as `Progressed`."""
+
+
+class WaitDone(msgspec.Struct, frozen=True, gc=False, tag="wait_done"):
+    """The wait is over."""
+
+
+class HookDone(msgspec.Struct, frozen=True, gc=False, tag="hook_done"):
+    """A hook answered: for `gate` allow, ask or block with a reason; for `transform` a result."""
+
+    verdict: Literal["allow", "ask", "block"] = "allow"
+    reason: str = ""
+    result: ToolResult | None = None
+
+
+class CheckedPath(msgspec.Struct, frozen=True, gc=False, tag="checked_path"):
+    """The working folder of a new thread was looked at: None when it exists, else what is wrong with it."""
+
+    problem: str | None = None
+
+
+class Listed(msgspec.Struct, frozen=True, gc=False, tag="listed"):
+    """A page of stored sessions, each one JSON text; the cursor of the next page or None."""
+
+    rows: tuple[str, ...] = ()
+    cursor: str | None = None
+
+
+class Loaded(msgspec.Struct, frozen=True, gc=False, tag="loaded"):
+    """A stored session: its entries in order, each one JSON text."""
+
+    entries: tuple[str, ...] = ()
+
+
+class ToolsFound(msgspec.Struct, frozen=True, gc=False, tag="tools_found"):
+    """Tools that a server or host brought."""
+
+    tools: tuple[ToolSpec, ...] = ()
+
+
+JobValue: TypeAlias = (
+    ModelDone | WaitDone | HookDone | CheckedPath | Listed | Loaded | ToolsFound | ToolResult | Preview
+)
+
+
+# Outcomes of jobs ----------------------------------------------------------------------------------
+
+
+class Ok(msgspec.Struct, frozen=True, gc=False, tag="ok"):
+    """The job did what it was started for."""
+
+    value: JobValue
+
+
+class Failed(msgspec.Struct, frozen=True, gc=False, tag="failed"):
+    """The job failed; `retryable` and `retry_after` (seconds) come from the codec or the transport."""
+
+    fault: Fault
+    retryable: bool = False
+    retry_after: float | None = None
+
+
+class Stopped(msgspec.Struct, frozen=True, gc=False, tag="stopped"):
+    """The job was stopped by `Stop` before it ended."""
+
+
+class Interrupted(msgspec.Struct, frozen=True, gc=False, tag="interrupted"):
+    """A graph paused: the token that resumes it, and its questions as JSON texts."""
+
+    token: str
+    questions: tuple[str, ...] = ()
+
+
+JobOutcome: TypeAlias = Ok | Failed | Stopped | Interrupted
+
+
+# Progress ------------------------------------------------------------------------------------------
+
+
+class PlanMade(msgspec.Struct, frozen=True, gc=False, tag="plan_made"):
+    """Foreign code set the plan."""
+
+    entries: tuple[PlanEntry, ...]
+
+
+class Noted(msgspec.Struct, frozen=True, gc=False, tag="noted"):
+    """Foreign code reported progress in words."""
+
+    text: str
+
+
+class Ticked(msgspec.Struct, frozen=True, gc=False, tag="ticked"):
+    """A periodic tick."""
+
+
+Progress: TypeAlias = ModelEvent | ToolOutput | PlanMade | Noted | Ticked | ToolsFound
+
+
+# Answers of the peer, in domain form ---------------------------------------------------------------
+
+
+class Chose(msgspec.Struct, frozen=True, gc=False, tag="chose"):
+    """The user picked an offered option."""
+
+    option: str
+
+
+class Dismissed(msgspec.Struct, frozen=True, gc=False, tag="dismissed"):
+    """The question was cancelled by the user or the client."""
+
+
+class Unanswerable(msgspec.Struct, frozen=True, gc=False, tag="unanswerable"):
+    """The client failed to answer: it cannot ask, or said something that is no answer."""
+
+    reason: str
+
+
+class Gave(msgspec.Struct, frozen=True, gc=False, tag="gave"):
+    """Any other answer of the peer, as JSON text."""
+
+    data: str
+
+
+PeerAnswer: TypeAlias = Chose | Dismissed | Unanswerable | Gave
+
+
+# Events --------------------------------------------------------------------------------------------
+
+
+class Closed(msgspec.Struct, frozen=True, gc=False, tag="closed"):
+    """The peer is gone or the process is asked to end; `reason` picks the exit code."""
+
+    now: float
+    reason: Literal["eof", "broken_pipe", "terminated", "hung_up"]
+
+
+class Progressed(msgspec.Struct, frozen=True, gc=False, tag="progressed"):
+    """A job went on; all that was ready comes in one batch."""
+
+    now: float
+    key: Key
+    batch: tuple[Progress, ...]
+
+
+class Asked(msgspec.Struct, frozen=True, gc=False, tag="asked"):
+    """Foreign code (a graph, a hook, an MCP server, a host's tool) asks something through its job."""
+
+    now: float
+    key: Key
+    ask: int
+    question: str
+    kind: Literal["permission", "elicit", "model", "tool", "client"]
+
+
+class Ended(msgspec.Struct, frozen=True, gc=False, tag="ended"):
+    """A job ended; exactly one for each `Start`."""
+
+    now: float
+    key: Key
+    outcome: JobOutcome
+
+
+class Answered(msgspec.Struct, frozen=True, gc=False, tag="answered"):
+    """The peer answered an `AskPeer`."""
+
+    now: float
+    key: Key
+    value: PeerAnswer
+
+
+class Saved(msgspec.Struct, frozen=True, gc=False, tag="saved"):
+    """A `Save` is on disk."""
+
+    now: float
+    key: Key
+
+
+class SaveFailed(msgspec.Struct, frozen=True, gc=False, tag="save_failed"):
+    """A `Save` failed for good (`disk`), for now (`locked`), or another process owns the session."""
+
+    now: float
+    key: Key
+    reason: Literal["disk", "locked", "in_use"]
+
+
+class Conflict(msgspec.Struct, frozen=True, gc=False, tag="conflict"):
+    """Another process appended first; `missing` are its entries as JSON texts."""
+
+    now: float
+    key: Key
+    missing: tuple[str, ...]
+
+
+Event: TypeAlias = Closed | Progressed | Asked | Ended | Answered | Saved | SaveFailed | Conflict
+"""What the root reducer of ring 2 takes; ring 3 adds `Opened` and `Received`."""
+
+
+class Prompt(msgspec.Struct, frozen=True, gc=False):
+    """A prompt that waits for its turn. `ticket` is the request to answer, `trace` the trace context (JSON)."""
+
+    ticket: int
+    parts: tuple[Part, ...]
+    notices: tuple[str, ...] = ()
+    trace: str = ""
