@@ -1,6 +1,7 @@
 """What to do: the outputs of `step` (ring 2).
 
-The shell performs `Start`, `Stop`, `Reply`, `Save`, `Journal`, `Send` and `Exit`. The others are domain
+The shell performs `Start`, `Stop`, `Reply`, `Save`, `Journal`, `Send`, `Log`
+and `Exit`. The others are domain
 effects that ring 3 turns into `Send` before the shell sees them.
 """
 
@@ -184,6 +185,13 @@ class Send(msgspec.Struct, frozen=True, gc=False, tag="send"):
     """Enqueue one frame, without its line end or header."""
 
     frame: bytes
+
+
+class Log(msgspec.Struct, frozen=True, gc=False, tag="log"):
+    """Write one line to the log; never a key, a token or the text of a message."""
+
+    level: Literal["debug", "info", "warning", "error"]
+    text: str
 
 
 class Exit(msgspec.Struct, frozen=True, gc=False, tag="exit"):
@@ -388,5 +396,5 @@ class DropPeer(msgspec.Struct, frozen=True, gc=False, tag="drop_peer"):
 
 
 Effect: TypeAlias = (
-    Start | Stop | Reply | Save | Journal | Send | Exit | Chunk | Tell | Answer | AskPeer | DropPeer
+    Start | Stop | Reply | Save | Journal | Send | Log | Exit | Chunk | Tell | Answer | AskPeer | DropPeer
 )

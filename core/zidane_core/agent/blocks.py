@@ -1,0 +1,53 @@
+"""The block that is being streamed: opened by the first piece, grown, closed into the log (ring 2).
+
+The text is kept as closed pieces and a short tail, so that a piece costs the same in an answer of any length.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from zidane_core.agent import moves
+from zidane_core.agent.effects import Chunk
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.state import OpenBlock, Thread, Turn
+from zidane_core.data import history
+from zidane_core.data.models import Opaque
+
+PIECE = 8192
+
+
+def say(thread: Thread, turn: Turn, kind: Literal["agent", "thought"], texts: tuple[str, ...]) -> Moved:
+    """Stream these pieces; a block of another kind is closed first."""
+    block = turn.open
+    if block is None or block.kind != kind:
+        thread, turn = close(thread, turn)
+        thread, message = moves.message(thread)
+        block = OpenBlock(kind, message)
+    thread = replace(thread, turn=replace(turn, open=_grown(block, "".join(texts)), said=True))
+    return thread, tuple(Chunk(thread.id, kind, block.message, text) for text in texts)
+
+
+def _grown(block: OpenBlock, text: str) -> OpenBlock:
+    tail = block.tail + text
+    if len(tail) < PIECE:
+        return replace(block, tail=tail)
+    return replace(block, pieces=(*block.pieces, tail), tail="")
+
+
+def close(thread: Thread, turn: Turn, opaque: Opaque | None = None) -> tuple[Thread, Turn]:
+    """End the open block and write it to the log; `opaque` is kept even where nothing was shown."""
+    block = turn.open
+    if block is None:
+        return (thread if opaque is None else moves.append(thread, history.ForeignKept(opaque))), turn
+    text = "".join((*block.pieces, block.tail))
+    turn = replace(turn, open=None)
+    thread = replace(moves.append(thread, _ENTRIES[block.kind](block.message, text, opaque)), turn=turn)
+    return thread, turn
+
+
+_ENTRIES: Final[Mapping[str, type[history.TextSaid] | type[history.Thinking]]] = MappingProxyType(
+    {"agent": history.TextSaid, "thought": history.Thinking}
+)

@@ -1,0 +1,155 @@
+"""The life of one tool call on the wire and in the log: announced, redrawn, finished (ring 2).
+
+`finish` is the one place that closes a card, and it always writes the result that history needs.
+"""
+
+from msgspec.structs import replace
+from returns.result import Failure, Success
+
+from zidane_core.agent import commands, moves, schema, titles
+from zidane_core.agent.effects import CardChanged, CardOpened, Effect, Start, Stop, Tell, Wait
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.state import Call, Options, Thread, Turn
+from zidane_core.bounded import bounded
+from zidane_core.data import history, models
+from zidane_core.data.content import Part, Text
+from zidane_core.data.tools import Diff, ToolResult, ToolSpec
+
+
+def announce(options: Options, thread: Thread, turn: Turn, called: models.Called) -> Moved:
+    """A complete call came from the model: give it an id of our own, log it and show its card."""
+    spec = next((tool for tool in options.tools if tool.name == called.name), None)
+    number = thread.calls + 1
+    call = _read(thread, spec, called, f"call_{number}")
+    entry = history.CallMade(
+        call=call.id,
+        name=call.name,
+        arguments=call.text,
+        title=call.title,
+        kind="other" if spec is None else spec.kind,
+        locations=call.locations,
+        opaque=call.opaque,
+    )
+    turn = replace(turn, calls=(*turn.calls, call), said=True)
+    thread = replace(moves.append(thread, entry), calls=number, turn=turn)
+    card = CardOpened(
+        call=call.id,
+        name=call.name,
+        title=call.title,
+        kind=entry.kind,
+        raw_input=call.arguments,
+        locations=call.locations,
+    )
+    return thread, (Tell(thread.id, card),)
+
+
+def _read(thread: Thread, spec: ToolSpec | None, called: models.Called, call_id: str) -> Call:
+    call = Call(
+        id=call_id,
+        name=called.name,
+        text=called.arguments or "{}",
+        arguments={},
+        spec=spec,
+        opaque=called.opaque,
+        title=called.name or "Unnamed tool",
+    )
+    if spec is None:
+        return replace(call, problem=f"There is no tool named {called.name!r}.")
+    match schema.parse_arguments(called.arguments, spec.schema):
+        case Success(arguments):
+            return replace(
+                call,
+                arguments=arguments,
+                title=titles.title(spec, arguments, thread.cwd),
+                locations=titles.locations(spec, arguments, thread.cwd),
+                paths=_paths(thread, spec, arguments),
+            )
+        case Failure(problem):
+            raw = {"arguments": called.arguments}
+            return replace(call, arguments=raw, problem=f"The arguments do not fit {spec.name}: {problem}")
+
+
+def _paths(thread: Thread, spec: ToolSpec, arguments: dict[str, object]) -> tuple[str, ...]:
+    named = titles.argument_paths(spec, arguments, thread.cwd)
+    line = arguments.get(spec.subject or "")
+    if spec.access != "run" or not isinstance(line, str):
+        return named
+    base = named[0] if named else thread.cwd
+    touched = commands.read_only_paths(line) or ()
+    return (*(named or (thread.cwd,)), *(titles.absolute(path, base) for path in touched))
+
+
+def begin(thread: Thread, call: Call) -> tuple[Effect, ...]:
+    """The call runs now."""
+    return (Tell(thread.id, CardChanged(call=call.id, status="in_progress")),)
+
+
+def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: ToolResult) -> Moved:
+    """The call is over, with a result for the model and a final card."""
+    shown = result.content if result.shown is None else result.shown
+    shown = tuple(_fit(part, options.limits.card_bytes) for part in shown)
+    diffs = result.diffs or (() if call.preview is None or result.failed else call.preview.diffs)
+    locations = result.locations or call.locations
+    entry = history.ResultMade(
+        call=call.id,
+        name=call.name,
+        content=tuple(_fit(part, options.limits.result_bytes) for part in result.content),
+        failed=result.failed,
+        shown=shown,
+        diffs=diffs,
+        locations=locations,
+        raw=result.raw,
+    )
+    card = CardChanged(
+        call=call.id,
+        status="failed" if result.failed else "completed",
+        content=(*diffs, *shown),
+        locations=locations,
+        raw_output=_raw(result, shown),
+    )
+    stops: tuple[Effect, ...] = (Stop(call.live_due),) if call.live_due else ()
+    done = replace(call, phase="done", result=result, job="", ask="", live="", live_due="")
+    thread = moves.with_call(moves.append(thread, entry), turn, done)
+    return thread, (*stops, Tell(thread.id, card))
+
+
+def _fit(part: Part, limit: int) -> Part:
+    if not isinstance(part, Text) or len(part.text) * 4 <= limit:
+        return part
+    return Text(bounded(part.text, limit, "both"))
+
+
+def _raw(result: ToolResult, shown: tuple[Part | Diff, ...]) -> dict[str, object]:
+    if result.raw is not None:
+        return result.raw
+    text = "\n".join(part.text for part in shown if isinstance(part, Text))
+    return {"error": text} if result.failed else {"output": text}
+
+
+def failed(text: str) -> ToolResult:
+    """A tool error with this sentence for the model."""
+    return ToolResult(content=(Text(text),), failed=True)
+
+
+# Output while the call runs ------------------------------------------------------------------------
+
+
+def stream(options: Options, thread: Thread, turn: Turn, call: Call, text: str, now: float) -> Moved:
+    """Output came: redraw the card, at most so many times a second, and never leave the last piece unshown."""
+    live = (call.live + text)[-options.limits.live_bytes :]
+    call = replace(call, live=live)
+    if call.live_due:
+        return moves.with_call(thread, turn, call), ()
+    wait = call.live_shown + options.limits.live_every - now
+    if wait <= 0:
+        return redraw(thread, turn, call, now)
+    thread, due = moves.key(thread)
+    thread = moves.with_call(thread, turn, replace(call, live_due=due))
+    return thread, (Start(due, Wait(wait)),)
+
+
+def redraw(thread: Thread, turn: Turn, call: Call, now: float) -> Moved:
+    """Show the output that came so far."""
+    call = replace(call, live_shown=now, live_due="")
+    card = CardChanged(call=call.id, content=(Text(call.live),))
+    return moves.with_call(thread, turn, call), (Tell(thread.id, card),)

@@ -1,0 +1,58 @@
+"""An immutable sequence that stays cheap to append to: full pages and a short tail (ring 2).
+
+At 50,000 entries an append costs microseconds where a flat tuple costs hundreds of them.
+"""
+
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+PAGE = 256
+
+
+class Pages(msgspec.Struct, Generic[T], frozen=True, gc=False):
+    """A sequence of T."""
+
+    full: tuple[tuple[T, ...], ...] = ()
+    tail: tuple[T, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.full) * PAGE + len(self.tail)
+
+    def __iter__(self) -> Iterator[T]:
+        for page in self.full:
+            yield from page
+        yield from self.tail
+
+
+def append(pages: Pages[T], item: T) -> Pages[T]:
+    """The sequence with one more item."""
+    tail = (*pages.tail, item)
+    if len(tail) < PAGE:
+        return Pages(pages.full, tail)
+    return Pages((*pages.full, tail), ())
+
+
+def last(pages: Pages[T]) -> T | None:
+    """The last item, or None."""
+    if pages.tail:
+        return pages.tail[-1]
+    return pages.full[-1][-1] if pages.full else None
+
+
+def replace_last(pages: Pages[T], item: T) -> Pages[T]:
+    """The sequence with another last item; it must have one."""
+    if pages.tail:
+        return Pages(pages.full, (*pages.tail[:-1], item))
+    return Pages(pages.full[:-1], (*pages.full[-1][:-1], item)) if pages.full else append(pages, item)
+
+
+def truncate(pages: Pages[T], length: int) -> Pages[T]:
+    """The first `length` items."""
+    whole, rest = divmod(length, PAGE)
+    if whole >= len(pages.full):
+        return Pages(pages.full, pages.tail[:rest]) if whole == len(pages.full) else pages
+    return Pages(pages.full[:whole], pages.full[whole][:rest])

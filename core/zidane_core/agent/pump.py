@@ -1,0 +1,134 @@
+"""What each call of a round may do next (ring 2). The pump is the only place that starts work for a call.
+
+Order: readers and writers in call order. A changing call waits for all earlier ones, a reading call for
+earlier changing ones, and so does a preparation that reads content. Questions overlap.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from msgspec.structs import replace
+
+from zidane_core.agent import calls, moves, permission, planning
+from zidane_core.agent.effects import AskPeer, AskPermission, Effect, RunTool, Start
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.state import Call, CallPhase, Options, Thread, Turn
+from zidane_core.data.tools import ToolSpec
+
+
+def pump(options: Options, thread: Thread) -> Moved:
+    """Move every call of the running round as far as it can go now."""
+    effects: tuple[Effect, ...] = ()
+    moved = True
+    while moved:
+        moved = False
+        for call in _calls(thread):
+            before = thread
+            thread, more = _advance(options, thread, call)
+            effects = (*effects, *more)
+            moved = moved or thread is not before
+    return thread, effects
+
+
+def _calls(thread: Thread) -> tuple[Call, ...]:
+    turn = thread.turn
+    return () if turn is None or turn.phase != "tools" or turn.stopping else turn.calls
+
+
+def _advance(options: Options, thread: Thread, call: Call) -> Moved:
+    turn = thread.turn
+    move = _MOVES.get(call.phase)
+    if turn is None or move is None:
+        return thread, ()
+    if call.problem or call.spec is None:
+        return calls.finish(options, thread, turn, call, calls.failed(call.problem))
+    return move(options, thread, turn, call, call.spec)
+
+
+def _new(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
+    if options.sequential and _earlier(turn, call):
+        return thread, ()
+    if spec.prepare == "none":
+        return _judge(options, thread, turn, call, spec)
+    if spec.prepare == "content" and _earlier(turn, call, changing=True):
+        return thread, ()
+    thread, job = moves.key(thread)
+    thread = moves.with_call(thread, turn, replace(call, phase="prepare", job=job))
+    return thread, (Start(job, _tool(thread, call, "prepare")),)
+
+
+def judge(options: Options, thread: Thread, call: Call) -> Moved:
+    """The preparation is done: allow, ask or refuse."""
+    if thread.turn is None or call.spec is None:
+        return thread, ()
+    return _judge(options, thread, thread.turn, call, call.spec)
+
+
+def _judge(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
+    verdict = permission.decide(options, thread, call, spec)
+    if isinstance(verdict, permission.Refuse):
+        return calls.finish(options, thread, turn, call, calls.failed(verdict.reason))
+    if isinstance(verdict, permission.Allow):
+        return moves.with_call(thread, turn, replace(call, phase="allowed")), ()
+    thread, asked = moves.key(thread)
+    thread = moves.with_call(thread, turn, replace(call, phase="ask", ask=asked))
+    question = AskPermission(
+        call=call.id,
+        name=call.name,
+        title=call.title,
+        kind=spec.kind,
+        raw_input=call.arguments,
+        locations=call.locations,
+        diffs=() if call.preview is None else call.preview.diffs,
+        choices=permission.choices(verdict),
+    )
+    return thread, (AskPeer(asked, thread.id, question, trace=turn.trace),)
+
+
+def _allowed(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
+    if _earlier(turn, call, changing=not (spec.changes or options.sequential)):
+        return thread, ()
+    # Taken again right before the run: the policy may have changed while the call waited.
+    verdict = permission.decide(options, thread, call, spec)
+    if isinstance(verdict, permission.Refuse):
+        return calls.finish(options, thread, turn, call, calls.failed(verdict.reason))
+    if isinstance(verdict, permission.AskUser) and not call.granted:
+        return _judge(options, thread, turn, call, spec)
+    if spec.name == planning.TOOL:
+        return planning.run(options, thread, turn, call)
+    thread, job = moves.key(thread)
+    call = replace(call, phase="run", job=job)
+    started = Start(job, _tool(thread, call, "run"))
+    return moves.with_call(thread, turn, call), (*calls.begin(thread, call), started)
+
+
+def _earlier(turn: Turn, call: Call, *, changing: bool = False) -> bool:
+    """Whether an earlier call (or only a changing one) is not done yet."""
+    for known in turn.calls:
+        if known.id == call.id:
+            return False
+        if known.phase != "done" and (not changing or known.spec is None or known.spec.changes):
+            return True
+    return False
+
+
+def _tool(thread: Thread, call: Call, stage: str) -> RunTool:
+    outside = call.granted and call.preview is not None and not all(path.inside for path in call.preview.paths)
+    return RunTool(
+        stage="prepare" if stage == "prepare" else "run",
+        name=call.name,
+        arguments=call.arguments,
+        session=thread.id,
+        call=call.id,
+        cwd=thread.cwd,
+        roots=thread.roots,
+        paths=call.paths,
+        preview=call.preview,
+        outside=outside,
+    )
+
+
+_MOVES: Final[Mapping[CallPhase, Callable[[Options, Thread, Turn, Call, ToolSpec], Moved]]] = MappingProxyType(
+    {"new": _new, "allowed": _allowed}
+)

@@ -1,0 +1,242 @@
+"""Model rounds: started, streamed, retried, ended (ring 2)."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from msgspec.structs import replace
+
+from zidane_core.agent import blocks, calls, moves, pump, retry
+from zidane_core.agent.effects import Effect, RunModel, Start, Tell, UsageShown, Wait
+from zidane_core.agent.events import Progress
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.state import Options, Thread, Turn
+from zidane_core.convert.outcome import outcome_to_stop_reason
+from zidane_core.data import history, models
+from zidane_core.data.outcome import Outcome, Usage
+from zidane_core.faults import provider_fault
+
+
+def choice(options: Options, thread: Thread) -> models.ModelChoice:
+    """The thread's model."""
+    by_value = {model.value: model for model in options.models}
+    return by_value.get(thread.settings.model) or options.models[0]
+
+
+def start(options: Options, thread: Thread, turn: Turn) -> Moved:
+    """Ask the model: the next round, or the same one again after a failure."""
+    model = choice(options, thread)
+    request = models.ModelRequest(
+        model=model,
+        system=options.system.replace("{cwd}", thread.cwd),
+        messages=tuple(thread.view.messages),
+        tools=options.tools,
+        thinking=thread.settings.thinking if model.thinking else "off",
+        max_tokens=model.max_output,
+    )
+    thread, job = moves.key(thread)
+    turn = replace(
+        turn, phase="model", job=job, calls=(), said=False, finish=None, refusal="", broke=None, round_usage=None
+    )
+    return replace(thread, turn=turn), (Start(job, RunModel(request, thread.id)),)
+
+
+# Streaming -----------------------------------------------------------------------------------------
+
+
+def progress(options: Options, thread: Thread, batch: tuple[Progress, ...]) -> Moved:
+    """The model said something. Runs of one kind of delta are moved together: this is the hot path."""
+    effects: list[Effect] = []
+    at = 0
+    while at < len(batch) and thread.turn is not None:
+        event = batch[at]
+        kind = _DELTAS.get(type(event))
+        if kind is not None:
+            texts, at = _run_of(batch, at)
+            thread, more = blocks.say(thread, thread.turn, kind, texts) if texts else (thread, ())
+            effects.extend(more)
+            continue
+        at += 1
+        change = _CHANGES.get(type(event))
+        if change is not None:
+            thread, more = change(options, thread, thread.turn, event)
+            effects.extend(more)
+    return thread, tuple(effects)
+
+
+def _run_of(batch: tuple[Progress, ...], at: int) -> tuple[tuple[str, ...], int]:
+    """The texts of the deltas of one kind that start here, and where they end."""
+    first = type(batch[at])
+    texts: list[str] = []
+    while at < len(batch):
+        event = batch[at]
+        if type(event) is not first or not isinstance(event, models.TextDelta | models.ThoughtDelta):
+            break
+        if event.text:
+            texts.append(event.text)
+        at += 1
+    return tuple(texts), at
+
+
+_DELTAS: Final[Mapping[type, Literal["agent", "thought"]]] = MappingProxyType(
+    {models.TextDelta: "agent", models.ThoughtDelta: "thought"}
+)
+
+
+def _block_ended(options: Options, thread: Thread, turn: Turn, event: models.BlockEnded) -> Moved:
+    thread, turn = blocks.close(thread, turn, event.opaque)
+    return replace(thread, turn=turn), ()
+
+
+def _foreign(options: Options, thread: Thread, turn: Turn, event: models.ForeignBlock) -> Moved:
+    thread, turn = blocks.close(thread, turn)
+    thread = moves.append(thread, history.ForeignKept(event.opaque))
+    return replace(thread, turn=turn), ()
+
+
+def _called(options: Options, thread: Thread, turn: Turn, event: models.Called) -> Moved:
+    thread, turn = blocks.close(thread, turn)
+    return calls.announce(options, thread, turn, event)
+
+
+def _used(options: Options, thread: Thread, turn: Turn, event: models.Used) -> Moved:
+    return replace(thread, turn=replace(turn, round_usage=event.usage)), ()
+
+
+def _finished(options: Options, thread: Thread, turn: Turn, event: models.Finished) -> Moved:
+    return replace(thread, turn=replace(turn, finish=event.reason, refusal=event.refusal)), ()
+
+
+def _broke(options: Options, thread: Thread, turn: Turn, event: models.Broke) -> Moved:
+    return replace(thread, turn=replace(turn, broke=event)), ()
+
+
+# Any: each function takes the event type of its key, which a dict type cannot say.
+_CHANGES: Final[Mapping[type, Callable[[Options, Thread, Turn, Any], Moved]]] = MappingProxyType(
+    {
+        models.BlockEnded: _block_ended,
+        models.ForeignBlock: _foreign,
+        models.Called: _called,
+        models.Used: _used,
+        models.Finished: _finished,
+        models.Broke: _broke,
+    }
+)
+
+
+# The end of a round --------------------------------------------------------------------------------
+
+
+def ended(options: Options, thread: Thread, turn: Turn, broke: models.Broke | None) -> Moved:
+    """The model job is over, by itself or by a failure."""
+    thread, turn = blocks.close(thread, turn)
+    turn = replace(turn, job="", usage=_sum(turn.usage, turn.round_usage or Usage()))
+    thread = replace(thread, turn=turn)
+    thread, usage = _show_usage(options, thread, turn)
+    broke = broke or turn.broke or (_CUT_SHORT if turn.finish is None else None)
+    if turn.stopping:
+        return thread, usage
+    thread, effects = _failed(options, thread, turn, broke) if broke else _done(options, thread, turn)
+    return thread, (*usage, *effects)
+
+
+_CUT_SHORT: Final = models.Broke(
+    provider_fault("bad_response", "The model's answer stopped without an end.", provider="unknown"), retryable=True
+)
+
+
+def _failed(options: Options, thread: Thread, turn: Turn, broke: models.Broke) -> Moved:
+    again = None if turn.said else retry.decide(options.limits, broke, turn.tries + 1, f"{thread.id}.{thread.keys}")
+    if again is not None:
+        text = retry.waiting(broke, again, turn.tries + 1, options.limits)
+        thread, told = moves.notice(thread, "warning", text, "retry")
+        thread, job = moves.key(thread)
+        turn = replace(turn, phase="retry", tries=turn.tries + 1, job=job)
+        return replace(thread, turn=turn), (*told, Start(job, Wait(again.seconds)))
+    fault = retry.cut(broke.fault) if turn.said else broke.fault
+    thread, effects = drop_calls(options, thread, "The call was not run: the model's answer was cut off.")
+    return _answer(thread, replace(_turn(thread, turn), fault=fault)), effects
+
+
+def _done(options: Options, thread: Thread, turn: Turn) -> Moved:
+    turn = replace(turn, tries=0)
+    if turn.finish == "content-filter":
+        return _refused(options, replace(thread, turn=turn), turn)
+    if turn.calls:
+        return pump.pump(options, replace(thread, turn=replace(turn, phase="tools")))
+    stop = outcome_to_stop_reason(Outcome(finish=turn.finish))
+    effects: tuple[Effect, ...] = ()
+    if not turn.said:
+        thread, effects = moves.notice(thread, "warning", EMPTY, "empty")
+    return _answer(thread, replace(turn, stop=stop)), effects
+
+
+EMPTY = "The model gave an empty answer. Ask again, or choose another model."
+
+
+def _refused(options: Options, thread: Thread, turn: Turn) -> Moved:
+    effects: tuple[Effect, ...] = ()
+    if turn.refusal:
+        thread, effects = blocks.say(thread, turn, "agent", (turn.refusal,))
+        thread, turn = blocks.close(thread, _turn(thread, turn))
+        thread = replace(thread, turn=turn)
+    thread, more = drop_calls(options, thread, "The call was not run: the model refused.")
+    turn = _turn(thread, turn)
+    thread = moves.append(thread, history.Excluded(turn.number))
+    stop = outcome_to_stop_reason(Outcome(finish="content-filter"))
+    return _answer(thread, replace(turn, stop=stop)), (*effects, *more)
+
+
+def _answer(thread: Thread, turn: Turn) -> Thread:
+    return replace(thread, turn=replace(turn, phase="answer"))
+
+
+def _turn(thread: Thread, before: Turn) -> Turn:
+    return before if thread.turn is None else thread.turn
+
+
+def drop_calls(options: Options, thread: Thread, reason: str) -> Moved:
+    """Give every call of the round that is not done this failed result."""
+    effects: tuple[Effect, ...] = ()
+    for call in () if thread.turn is None else thread.turn.calls:
+        if call.phase != "done" and thread.turn is not None:
+            thread, more = calls.finish(options, thread, thread.turn, call, calls.failed(reason))
+            effects = (*effects, *more)
+    return thread, effects
+
+
+def next_round(options: Options, thread: Thread, turn: Turn) -> Moved:
+    """All calls of the round have results: ask again, or stop at the limit."""
+    if turn.round >= options.limits.rounds:
+        stop = outcome_to_stop_reason(Outcome(turn_limit=True))
+        return _answer(thread, replace(turn, stop=stop)), ()
+    return start(options, thread, replace(turn, round=turn.round + 1))
+
+
+def again(options: Options, thread: Thread, turn: Turn) -> Moved:
+    """The wait is over: the same round again."""
+    return start(options, thread, turn)
+
+
+# Usage ---------------------------------------------------------------------------------------------
+
+
+def _sum(a: Usage, b: Usage) -> Usage:
+    return Usage(
+        a.input + b.input,
+        a.output + b.output,
+        a.cached_read + b.cached_read,
+        a.cached_write + b.cached_write,
+        a.thought + b.thought,
+    )
+
+
+def _show_usage(options: Options, thread: Thread, turn: Turn) -> Moved:
+    """Tokens in context after this round; never guessed, so nothing where the window is not known."""
+    size = choice(options, thread).context_window
+    used = turn.round_usage
+    if size is None or used is None:
+        return thread, ()
+    return thread, (Tell(thread.id, UsageShown(used.input + used.output, size)),)
+
+

@@ -1,0 +1,191 @@
+"""The state of the machine: agent, threads, turns, calls (ring 2). Records only."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from zidane_core.agent.events import Key, Prompt
+from zidane_core.agent.log import View
+from zidane_core.agent.pages import Pages
+from zidane_core.data.history import Entry
+from zidane_core.data.models import Broke, ModelChoice, Opaque, ThinkingLevel
+from zidane_core.data.outcome import FinishReason, StopReason, Usage
+from zidane_core.data.tools import Location, PlanEntry, Preview, ToolResult, ToolSpec
+from zidane_core.faults import Fault
+
+Policy: TypeAlias = Literal["ask", "allow-edits", "allow-all", "read-only"]
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Bounds of a turn; times in seconds, sizes in bytes."""
+
+    rounds: int = 50
+    tries: int = 5
+    retry_first: float = 0.5
+    retry_most: float = 8.0
+    retry_after_most: float = 60.0
+    settle_within: float = 2.0
+    result_bytes: int = 65536
+    card_bytes: int = 262144
+    live_bytes: int = 16384
+    live_every: float = 0.1
+
+
+class Command(msgspec.Struct, frozen=True, gc=False):
+    """A slash command that the agent advertises."""
+
+    name: str
+    description: str
+    hint: str = ""
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a host chose for all threads of an agent. `system` may name {cwd}."""
+
+    models: tuple[ModelChoice, ...]
+    default_model: str
+    tools: tuple[ToolSpec, ...] = ()
+    system: str = ""
+    policy: Policy = "ask"
+    thinking: ThinkingLevel = "off"
+    sequential: bool = False
+    read_only_commands: bool = True
+    commands: tuple[Command, ...] = ()
+    limits: Limits = Limits()
+
+
+class Settings(msgspec.Struct, frozen=True, gc=False):
+    """What can be chosen for one thread."""
+
+    model: str
+    thinking: ThinkingLevel
+    policy: Policy
+    mode: str = ""
+
+
+class Grant(msgspec.Struct, frozen=True, gc=False):
+    """A remembered permission: an exact command, a word prefix, all edits in the roots, a host, a tool."""
+
+    kind: Literal["command", "prefix", "edits", "host", "tool"]
+    value: tuple[str, ...] = ()
+
+
+class OpenBlock(msgspec.Struct, frozen=True, gc=False):
+    """The block being streamed: closed pieces of 8 KiB or more, and a short tail."""
+
+    kind: Literal["agent", "thought"]
+    message: str
+    pieces: tuple[str, ...] = ()
+    tail: str = ""
+
+
+CallPhase: TypeAlias = Literal["new", "gate", "prepare", "ask", "allowed", "run", "transform", "done"]
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One tool call of the running round.
+
+    `problem` says why it cannot run (unknown tool, bad arguments). `granted` is set once the user allowed
+    this very call. `live` is output streamed so far (bounded), `live_due` the key of a pending redraw.
+    """
+
+    id: str
+    name: str
+    text: str
+    arguments: dict[str, object]
+    spec: ToolSpec | None
+    problem: str = ""
+    opaque: Opaque | None = None
+    title: str = ""
+    locations: tuple[Location, ...] = ()
+    paths: tuple[str, ...] = ()
+    phase: CallPhase = "new"
+    job: Key = ""
+    ask: Key = ""
+    preview: Preview | None = None
+    granted: bool = False
+    result: ToolResult | None = None
+    live: str = ""
+    live_shown: float = 0.0
+    live_due: Key = ""
+
+
+TurnPhase: TypeAlias = Literal["claim", "model", "tools", "retry", "compact", "interrupt", "answer"]
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The running prompt of a thread.
+
+    `ticket` is the request to answer. `job` is the model round or the retry wait, `deadline` the bound on
+    stopping. `stopping` is why no new work may start; `expired` that the bound has passed.
+    """
+
+    ticket: int
+    number: int
+    trace: str = ""
+    phase: TurnPhase = "model"
+    round: int = 0
+    tries: int = 0
+    job: Key = ""
+    deadline: Key = ""
+    calls: tuple[Call, ...] = ()
+    open: OpenBlock | None = None
+    said: bool = False
+    finish: FinishReason | None = None
+    refusal: str = ""
+    broke: Broke | None = None
+    stopping: Literal["", "cancelled", "closed"] = ""
+    expired: bool = False
+    stop: StopReason | None = None
+    fault: Fault | None = None
+    usage: Usage = Usage()
+    round_usage: Usage | None = None
+
+
+class QueuedPrompt(msgspec.Struct, frozen=True, gc=False):
+    """A prompt behind the running one. A cancelled one only waits to be written to the log."""
+
+    prompt: Prompt
+    cancelled: bool = False
+
+
+ThreadPhase: TypeAlias = Literal["opening", "open", "cold", "gone"]
+
+
+class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One conversation.
+
+    `opening` is the ticket of the request that opens it, `job` its setup job. Counters only grow, so that
+    message ids, call ids and keys are never used twice.
+    """
+
+    id: str
+    epoch: int
+    cwd: str
+    roots: tuple[str, ...]
+    settings: Settings
+    outlet: bool = True
+    phase: ThreadPhase = "opening"
+    opening: int | None = None
+    job: Key = ""
+    log: Pages[Entry] = Pages()
+    view: View = View()
+    plan: tuple[PlanEntry, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    turn: Turn | None = None
+    prompts: tuple[QueuedPrompt, ...] = ()
+    turns: int = 0
+    messages: int = 0
+    calls: int = 0
+    keys: int = 0
+    closing: int | None = None
+
+
+class Agent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """All threads of one connection. `threads` is bucketed by a stable hash of the id (see table.py)."""
+
+    seed: str
+    options: Options
+    threads: tuple[dict[str, Thread], ...]
+    opened: int = 0
+    closing: Literal["", "eof", "broken_pipe", "terminated", "hung_up"] = ""

@@ -1,0 +1,249 @@
+"""The root reducer of ring 2: one table from event to handler. It only routes; threads do the work."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+
+from zidane_core.agent import calls, moves, pump, rounds, settings, table, threads, turns
+from zidane_core.agent.effects import Answer, DropPeer, Effect, Exit, Log
+from zidane_core.agent.events import (
+    Answered,
+    Closed,
+    Ended,
+    Event,
+    Failed,
+    JobOutcome,
+    Key,
+    Ok,
+    Progressed,
+    Prompt,
+    Stopped,
+)
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.permission import AskUser, Decision, Verdict, decide, read_answer
+from zidane_core.agent.state import Agent, Call, Options, Thread, Turn
+from zidane_core.data.models import Broke
+from zidane_core.data.tools import Preview, ToolOutput, ToolResult
+from zidane_core.faults import Fault
+
+Step: TypeAlias = tuple[Agent, tuple[Effect, ...]]
+
+EXIT_CODES: Final[Mapping[str, int]] = MappingProxyType(
+    {"eof": 0, "broken_pipe": 0, "terminated": 143, "hung_up": 129}
+)
+
+
+def step(agent: Agent, event: Event) -> Step:
+    """The agent after an event, and what is to be done. Total: no event makes it raise.
+
+    An event of an old turn or an unknown job gives the very same agent and no effects.
+    """
+    handler = _HANDLERS.get(type(event))
+    return (agent, ()) if handler is None else handler(agent, event)
+
+
+def with_thread(agent: Agent, thread: Thread, moved: Moved) -> Step:
+    """Put a moved thread back, after settling it."""
+    after, effects = moved
+    if after is thread and not effects:
+        return agent, ()
+    after, settled = turns.settle(agent.options, after)
+    agent = table.drop(agent, after.id) if after.phase == "gone" else table.put(agent, after)
+    return _leave(agent, (*effects, *settled))
+
+
+def _leave(agent: Agent, effects: tuple[Effect, ...]) -> Step:
+    """When the connection is over and the last turn has ended, the process may end."""
+    if agent.closing and threads.quiet(agent):
+        return agent, (*effects, Exit(EXIT_CODES[agent.closing]))
+    return agent, effects
+
+
+# Jobs ----------------------------------------------------------------------------------------------
+
+
+def _progressed(agent: Agent, event: Progressed) -> Step:
+    thread = table.find(agent, moves.thread_of(event.key))
+    turn = None if thread is None else thread.turn
+    if thread is None or turn is None or turn.stopping:
+        return agent, ()
+    if event.key == turn.job:
+        moved = rounds.progress(agent.options, thread, event.batch)
+        return table.put(agent, moved[0]), moved[1]
+    call = _call(turn, event.key)
+    if call is None:
+        return agent, ()
+    text = "".join(piece.text for piece in event.batch if isinstance(piece, ToolOutput))
+    moved = calls.stream(agent.options, thread, turn, call, text, event.now)
+    return table.put(agent, moved[0]), moved[1]
+
+
+def _ended(agent: Agent, event: Ended) -> Step:
+    thread = table.find(agent, moves.thread_of(event.key))
+    if thread is None:
+        return agent, ()
+    return with_thread(agent, thread, _job_ended(agent.options, thread, event))
+
+
+def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
+    if event.key == thread.job:
+        return threads.opened(options, thread, event.outcome)
+    turn = thread.turn
+    if turn is None:
+        return thread, ()
+    if event.key == turn.deadline:
+        expired = isinstance(event.outcome, Ok)
+        return (replace(thread, turn=replace(turn, expired=True)), ()) if expired else (thread, ())
+    if event.key == turn.job:
+        return _turn_job_ended(options, thread, turn, event.outcome)
+    call = _call(turn, event.key)
+    return (thread, ()) if call is None else _call_ended(options, thread, turn, call, event)
+
+
+def _turn_job_ended(options: Options, thread: Thread, turn: Turn, outcome: JobOutcome) -> Moved:
+    if turn.phase == "retry":
+        if turn.stopping:
+            return replace(thread, turn=replace(turn, job="")), ()
+        return rounds.again(options, thread, turn)
+    if isinstance(outcome, Failed):
+        return rounds.ended(options, thread, turn, Broke(outcome.fault, outcome.retryable, outcome.retry_after))
+    return rounds.ended(options, thread, turn, None)
+
+
+def _call(turn: Turn, key: Key) -> Call | None:
+    return next((call for call in turn.calls if key in (call.job, call.live_due)), None)
+
+
+def _call_ended(options: Options, thread: Thread, turn: Turn, call: Call, event: Ended) -> Moved:
+    outcome = event.outcome
+    if event.key == call.live_due:
+        return calls.redraw(thread, turn, call, event.now) if isinstance(outcome, Ok) else (thread, ())
+    if isinstance(outcome, Ok) and isinstance(outcome.value, Preview) and call.phase == "prepare":
+        preview = outcome.value
+        locations = preview.locations or call.locations
+        call = replace(call, preview=preview, locations=locations, job="")
+        thread = moves.with_call(thread, turn, call)
+        return _then_pump(options, pump.judge(options, thread, call))
+    result = _result(call, outcome)
+    return _then_pump(options, calls.finish(options, thread, turn, call, result))
+
+
+def _result(call: Call, outcome: JobOutcome) -> ToolResult:
+    if isinstance(outcome, Ok) and isinstance(outcome.value, ToolResult):
+        return outcome.value
+    if isinstance(outcome, Failed):
+        return calls.failed(f"The tool {call.name} failed: {outcome.fault.message}")
+    if isinstance(outcome, Stopped):
+        return calls.failed(turns.interrupted(call))
+    return calls.failed(f"The tool {call.name} gave no result.")
+
+
+def _then_pump(options: Options, moved: Moved) -> Moved:
+    thread, effects = moved
+    thread, more = pump.pump(options, thread)
+    return thread, (*effects, *more)
+
+
+# Answers of the user -------------------------------------------------------------------------------
+
+
+def _answered(agent: Agent, event: Answered) -> Step:
+    thread = table.find(agent, moves.thread_of(event.key))
+    turn = None if thread is None else thread.turn
+    if thread is None or turn is None:
+        return agent, ()
+    call = next((known for known in turn.calls if known.ask == event.key), None)
+    if call is None or call.spec is None:
+        return agent, ()
+    verdict = decide(agent.options, thread, call, call.spec)
+    asked = verdict if isinstance(verdict, AskUser) else AskUser()
+    decision = read_answer(asked, event.value)
+    call = replace(call, ask="")
+    thread_now = moves.with_call(thread, turn, call)
+    moved = _decided(agent.options, thread_now, replace(turn, calls=_turn_calls(thread_now)), call, asked, decision)
+    return with_thread(agent, thread, moved)
+
+
+def _turn_calls(thread: Thread) -> tuple[Call, ...]:
+    return () if thread.turn is None else thread.turn.calls
+
+
+def _decided(
+    options: Options, thread: Thread, turn: Turn, call: Call, asked: AskUser, decision: Decision
+) -> Moved:
+    remark: tuple[Effect, ...] = (Log("warning", decision.remark),) if decision.remark else ()
+    if decision.kind == "cancelled":
+        return turns.stop(options, thread, "cancelled")
+    if decision.kind == "refused":
+        thread, effects = calls.finish(options, thread, turn, call, calls.failed(decision.reason))
+        return _then_pump(options, (thread, (*remark, *effects)))
+    thread = moves.with_call(thread, turn, replace(call, phase="allowed", granted=True))
+    dropped: tuple[Effect, ...] = ()
+    if decision.kind == "always" and asked.always is not None:
+        thread = replace(thread, grants=(*thread.grants, asked.always))
+        thread, dropped = _covered(options, thread)
+    return _then_pump(options, (thread, dropped))
+
+
+def _covered(options: Options, thread: Thread) -> Moved:
+    """A new grant settles the other open questions that it covers."""
+    effects: tuple[Effect, ...] = ()
+    for call in _turn_calls(thread):
+        turn = thread.turn
+        if turn is None or call.phase != "ask" or call.spec is None:
+            continue
+        verdict: Verdict = decide(options, thread, call, call.spec)
+        if not isinstance(verdict, AskUser):
+            thread = moves.with_call(thread, turn, replace(call, phase="allowed", ask=""))
+            effects = (*effects, DropPeer(call.ask))
+    return thread, effects
+
+
+# The connection ------------------------------------------------------------------------------------
+
+
+def _closed(agent: Agent, event: Closed) -> Step:
+    if agent.closing:
+        return agent, ()
+    agent, effects = threads.close_all(replace(agent, closing=event.reason))
+    return _leave(agent, effects)
+
+
+# Any: each handler takes the event type of its key, which a dict type cannot say.
+_HANDLERS: Final[Mapping[type, Callable[[Agent, Any], Step]]] = MappingProxyType(
+    {Progressed: _progressed, Ended: _ended, Answered: _answered, Closed: _closed}
+)
+
+
+# Requests ------------------------------------------------------------------------------------------
+
+
+def prompt(agent: Agent, thread: Thread, asked: Prompt) -> Step:
+    """A prompt: it runs now, or waits behind the running one."""
+    return with_thread(agent, thread, (turns.queue(thread, asked), ()))
+
+
+def cancel(agent: Agent, thread: Thread) -> Step:
+    """Cancel the running turn and all that is queued."""
+    return with_thread(agent, thread, turns.cancel(agent.options, thread))
+
+
+def withdraw(agent: Agent, ticket: int) -> Step:
+    """The request behind a ticket is no longer wanted; unknown and ended ones change nothing."""
+    for thread in table.every(agent):
+        turn = thread.turn
+        if (turn is not None and turn.ticket == ticket) or any(q.prompt.ticket == ticket for q in thread.prompts):
+            return with_thread(agent, thread, turns.withdraw(agent.options, thread, ticket))
+    return agent, ()
+
+
+def set_option(agent: Agent, thread: Thread, ticket: int, option: str, value: str) -> Step | Fault:
+    """Set an option of a thread; in force from the next model call, also during a turn."""
+    moved = settings.choose(agent.options, thread, option, value)
+    if isinstance(moved, Fault):
+        return moved
+    after, effects = moved
+    agent, more = with_thread(agent, thread, (after, effects))
+    return agent, (*more, Answer(ticket, settings.answer(after)))

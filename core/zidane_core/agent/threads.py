@@ -1,0 +1,81 @@
+"""Threads: opened, found, closed with the connection (ring 2)."""
+
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from zidane_core.agent import moves, table, turns
+from zidane_core.agent.effects import (
+    Answer,
+    CheckPath,
+    CommandsShown,
+    Effect,
+    Start,
+    Tell,
+    ThreadAnswer,
+)
+from zidane_core.agent.events import CheckedPath, JobOutcome, Ok
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.state import Agent, Options, Settings, Thread
+from zidane_core.faults import Fault, invalid_params
+
+
+def create(seed: str, options: Options) -> Agent:
+    """An agent with no threads. `seed` is random and makes the ids of its threads unguessable."""
+    return Agent(seed=seed, options=options, threads=table.empty())
+
+
+def open_thread(agent: Agent, ticket: int, cwd: str, roots: tuple[str, ...] = ()) -> tuple[Agent, tuple[Effect, ...]]:
+    """Make a thread whose working folder is being looked at; the ticket is answered when that is done."""
+    number = agent.opened + 1
+    digest = sha256(f"{agent.seed}:{number}".encode()).hexdigest()[:16]
+    options = agent.options
+    thread = Thread(
+        id=f"sess_{digest}_{number}",
+        epoch=number,
+        cwd=cwd,
+        roots=(cwd, *roots),
+        settings=Settings(options.default_model, options.thinking, options.policy),
+        opening=ticket,
+    )
+    thread, job = moves.key(thread)
+    agent = replace(table.put(agent, replace(thread, job=job)), opened=number)
+    return agent, (Start(job, CheckPath(cwd)),)
+
+
+def opened(options: Options, thread: Thread, outcome: JobOutcome) -> Moved:
+    """The working folder was looked at: the thread is open, or its request failed."""
+    ticket = thread.opening
+    if ticket is None:
+        return thread, ()
+    fault = _fault(thread, outcome)
+    if fault is not None:
+        return replace(thread, phase="gone", opening=None, job=""), (Answer(ticket, fault),)
+    thread = replace(thread, phase="open", opening=None, job="")
+    listed = tuple((command.name, command.description, command.hint) for command in options.commands)
+    # After the answer, since the client does not know the session before it.
+    shown: tuple[Effect, ...] = (Tell(thread.id, CommandsShown(listed)),) if listed else ()
+    return thread, (Answer(ticket, ThreadAnswer(thread.id)), *shown)
+
+
+def _fault(thread: Thread, outcome: JobOutcome) -> Fault | None:
+    if isinstance(outcome, Ok) and isinstance(outcome.value, CheckedPath):
+        problem = outcome.value.problem
+        return None if problem is None else invalid_params("cwd", problem, cwd=thread.cwd)
+    return invalid_params("cwd", "it could not be looked at; try again", cwd=thread.cwd)
+
+
+def close_all(agent: Agent) -> tuple[Agent, tuple[Effect, ...]]:
+    """The connection is over: every turn stops, every queued prompt is dropped."""
+    effects: tuple[Effect, ...] = ()
+    for thread in tuple(table.every(agent)):
+        moved, cancelled = turns.cancel(agent.options, thread)
+        moved, settled = turns.settle(agent.options, moved)
+        agent = table.put(agent, moved)
+        effects = (*effects, *cancelled, *settled)
+    return agent, effects
+
+
+def quiet(agent: Agent) -> bool:
+    """Whether no turn runs any more."""
+    return all(thread.turn is None for thread in table.every(agent))

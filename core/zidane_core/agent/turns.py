@@ -1,0 +1,159 @@
+"""Prompts and turns: queued, begun, stopped, settled (ring 2).
+
+`settle` runs after every event of a thread and is the only place that answers a running prompt.
+"""
+
+from msgspec.structs import replace
+
+from zidane_core.agent import blocks, calls, moves, rounds
+from zidane_core.agent.effects import Answer, DropPeer, Effect, Start, Stop, TurnAnswer, Wait
+from zidane_core.agent.events import Prompt
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.state import Call, Options, QueuedPrompt, Thread, Turn
+from zidane_core.data import history
+
+
+def queue(thread: Thread, prompt: Prompt) -> Thread:
+    """The thread with one more prompt to answer, in order."""
+    return replace(thread, prompts=(*thread.prompts, QueuedPrompt(prompt)))
+
+
+# Stopping ------------------------------------------------------------------------------------------
+
+
+def cancel(options: Options, thread: Thread) -> Moved:
+    """Stop the running turn, and answer the prompts queued behind it as cancelled."""
+    prompts = tuple(replace(queued, cancelled=True) for queued in thread.prompts)
+    thread = replace(thread, prompts=prompts) if prompts else thread
+    return stop(options, thread, "cancelled")
+
+
+def withdraw(options: Options, thread: Thread, ticket: int) -> Moved:
+    """One prompt is cancelled: the running one stops, a queued one is answered at once; its text stays."""
+    if thread.turn is not None and thread.turn.ticket == ticket:
+        return stop(options, thread, "cancelled")
+    if not any(queued.prompt.ticket == ticket and not queued.cancelled for queued in thread.prompts):
+        return thread, ()
+    prompts = tuple(
+        replace(queued, prompt=replace(queued.prompt, ticket=ANSWERED), cancelled=True)
+        if queued.prompt.ticket == ticket
+        else queued
+        for queued in thread.prompts
+    )
+    return replace(thread, prompts=prompts), (Answer(ticket, TurnAnswer("cancelled")),)
+
+
+ANSWERED = 0
+"""The ticket of a prompt that has its answer already."""
+
+
+def stop(options: Options, thread: Thread, why: str) -> Moved:
+    """Let nothing new start, stop what runs, and set a bound on waiting for it."""
+    turn = thread.turn
+    if turn is None or turn.stopping:
+        return thread, ()
+    thread, deadline = moves.key(thread)
+    turn = replace(turn, stopping="closed" if why == "closed" else "cancelled", deadline=deadline)
+    effects: tuple[Effect, ...] = (Start(deadline, Wait(options.limits.settle_within)),)
+    if turn.job:
+        effects = (*effects, Stop(turn.job))
+    thread = replace(thread, turn=turn)
+    for call in turn.calls:
+        thread, more = _halt(options, thread, call)
+        effects = (*effects, *more)
+    return thread, effects
+
+
+def _halt(options: Options, thread: Thread, call: Call) -> Moved:
+    turn = thread.turn
+    if turn is None or call.phase == "done":
+        return thread, ()
+    if call.phase == "run":
+        return thread, (Stop(call.job),)
+    jobs: tuple[Effect, ...] = (Stop(call.job),) if call.job else ()
+    asks: tuple[Effect, ...] = (DropPeer(call.ask),) if call.ask else ()
+    thread, finished = calls.finish(options, thread, turn, call, calls.failed(NOT_RUN))
+    return thread, (*jobs, *asks, *finished)
+
+
+NOT_RUN = "The call was not run: the user cancelled the turn."
+UNKNOWN = "The call was cancelled while it ran; its outcome is unknown."
+READ_STOPPED = "The call was cancelled while it ran."
+
+
+def interrupted(call: Call) -> str:
+    """What the model is told of a call that was stopped while it ran."""
+    return UNKNOWN if call.spec is None or call.spec.changes else READ_STOPPED
+
+
+# Settling ------------------------------------------------------------------------------------------
+
+
+def settle(options: Options, thread: Thread) -> Moved:
+    """Do everything that has become due: end the turn, begin the next, write cancelled prompts."""
+    effects: tuple[Effect, ...] = ()
+    while True:
+        before = thread
+        thread, more = _settle_once(options, thread)
+        effects = (*effects, *more)
+        if thread is before:
+            return thread, effects
+
+
+def _settle_once(options: Options, thread: Thread) -> Moved:
+    turn = thread.turn
+    if thread.phase != "open":
+        return thread, ()
+    if turn is None:
+        return _next_prompt(options, thread)
+    if turn.stopping:
+        waiting = turn.job or any(call.phase == "run" for call in turn.calls)
+        return (thread, ()) if waiting and not turn.expired else _end(options, thread, turn)
+    if turn.phase == "answer":
+        return _end(options, thread, turn)
+    if turn.phase == "tools" and all(call.phase == "done" for call in turn.calls):
+        return rounds.next_round(options, thread, turn)
+    return thread, ()
+
+
+def _end(options: Options, thread: Thread, turn: Turn) -> Moved:
+    """The only answer of a running prompt. A turn that was told to stop is cancelled, whatever it was doing."""
+    thread, turn = blocks.close(thread, turn)
+    thread = replace(thread, turn=turn)
+    effects: tuple[Effect, ...] = (Stop(turn.deadline),) if turn.deadline and not turn.expired else ()
+    for call in turn.calls:
+        if call.phase != "done" and thread.turn is not None:
+            halted = calls.failed(interrupted(call))
+            thread, more = calls.finish(options, thread, thread.turn, call, halted)
+            effects = (*effects, *more)
+    value = (
+        TurnAnswer("cancelled", turn.usage)
+        if turn.stopping
+        else turn.fault or TurnAnswer(turn.stop or "end_turn", turn.usage)
+    )
+    reason = value.stop if isinstance(value, TurnAnswer) else None
+    ending = history.TurnEnded(turn.number, reason, turn.fault if reason is None else None, turn.usage)
+    thread = replace(moves.append(thread, ending), turn=None)
+    return thread, (*effects, Answer(turn.ticket, value))
+
+
+def _next_prompt(options: Options, thread: Thread) -> Moved:
+    if not thread.prompts:
+        return thread, ()
+    queued, rest = thread.prompts[0], thread.prompts[1:]
+    prompt = queued.prompt
+    thread, message = moves.message(thread)
+    number = thread.turns + 1
+    thread = replace(thread, prompts=rest, turns=number)
+    thread = moves.append(thread, history.UserSaid(message, prompt.parts, number))
+    if queued.cancelled:
+        thread = moves.append(thread, history.TurnEnded(number, "cancelled"))
+        answered = prompt.ticket == ANSWERED
+        return thread, () if answered else (Answer(prompt.ticket, TurnAnswer("cancelled")),)
+    effects: tuple[Effect, ...] = ()
+    for text in prompt.notices:
+        thread, told = moves.notice(thread, "warning", text, "prompt")
+        effects = (*effects, *told)
+    turn = Turn(ticket=prompt.ticket, number=number, trace=prompt.trace, round=1)
+    thread, started = rounds.start(options, thread, turn)
+    return thread, (*effects, *started)

@@ -1,0 +1,149 @@
+"""The entries of a thread's log (ring 0). The log only grows; an entry is a closed block, never a chunk."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from zidane_core.data.content import Part, Severity
+from zidane_core.data.models import Opaque
+from zidane_core.data.outcome import StopReason, Usage
+from zidane_core.data.tools import Diff, Location, PlanEntry, ToolKind
+from zidane_core.faults import Fault
+
+
+class UserSaid(msgspec.Struct, frozen=True, gc=False, tag="user"):
+    """A prompt, kept even when it was cancelled before its turn."""
+
+    message: str
+    parts: tuple[Part, ...]
+    turn: int
+
+
+class TextSaid(msgspec.Struct, frozen=True, gc=False, tag="text"):
+    """A closed block of the answer."""
+
+    message: str
+    text: str
+    opaque: Opaque | None = None
+
+
+class Thinking(msgspec.Struct, frozen=True, gc=False, tag="thought"):
+    """A closed block of thinking."""
+
+    message: str
+    text: str
+    opaque: Opaque | None = None
+
+
+class ForeignKept(msgspec.Struct, frozen=True, gc=False, tag="foreign"):
+    """A block only its own provider understands."""
+
+    opaque: Opaque
+
+
+class CallMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="call"):
+    """A tool call with its card as it was announced. `arguments` is JSON text."""
+
+    call: str
+    name: str
+    arguments: str
+    title: str
+    kind: ToolKind
+    locations: tuple[Location, ...] = ()
+    opaque: Opaque | None = None
+
+
+class ResultMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="result"):
+    """A call's result: `content` for the model, the rest as the card showed it last."""
+
+    call: str
+    name: str
+    content: tuple[Part, ...]
+    failed: bool
+    shown: tuple[Part, ...] = ()
+    diffs: tuple[Diff, ...] = ()
+    locations: tuple[Location, ...] = ()
+    raw: dict[str, object] | None = None
+
+
+class PlanSet(msgspec.Struct, frozen=True, gc=False, tag="plan"):
+    """The whole plan."""
+
+    entries: tuple[PlanEntry, ...]
+
+
+class TitleSet(msgspec.Struct, frozen=True, gc=False, tag="title"):
+    """The session's title."""
+
+    title: str
+
+
+class SettingChanged(msgspec.Struct, frozen=True, gc=False, tag="setting"):
+    """A mode or option was set."""
+
+    option: str
+    value: str
+
+
+class NoticeGiven(msgspec.Struct, frozen=True, gc=False, tag="notice"):
+    """Something the user was told; not part of what the model sees."""
+
+    message: str
+    severity: Severity
+    text: str
+
+
+class TurnEnded(msgspec.Struct, frozen=True, gc=False, tag="turn_end"):
+    """A turn's end: its stop reason, or the fault it was answered with."""
+
+    turn: int
+    stop: StopReason | None = None
+    fault: Fault | None = None
+    usage: Usage = Usage()
+
+
+class Compacted(msgspec.Struct, frozen=True, gc=False, tag="compacted"):
+    """Everything before entry `upto` is replaced by a summary in the model's view."""
+
+    upto: int
+    summary: str
+    id: str
+
+
+class Excluded(msgspec.Struct, frozen=True, gc=False, tag="excluded"):
+    """The turn was refused: the model's view leaves out its prompt and all after it."""
+
+    turn: int
+
+
+class InterruptMade(msgspec.Struct, frozen=True, gc=False, tag="interrupt"):
+    """A graph paused with questions."""
+
+    token: str
+    questions: tuple[str, ...]
+
+
+class Resumed(msgspec.Struct, frozen=True, gc=False, tag="resumed"):
+    """A paused graph went on with these answers."""
+
+    token: str
+    answers: tuple[str, ...]
+
+
+Entry: TypeAlias = (
+    UserSaid
+    | TextSaid
+    | Thinking
+    | ForeignKept
+    | CallMade
+    | ResultMade
+    | PlanSet
+    | TitleSet
+    | SettingChanged
+    | NoticeGiven
+    | TurnEnded
+    | Compacted
+    | Excluded
+    | InterruptMade
+    | Resumed
+)
