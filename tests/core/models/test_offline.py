@@ -202,7 +202,12 @@ def test_a_tool_that_is_not_offered_is_said_so() -> None:
 
 def test_setup_explains_keys_models_editors_and_the_facts() -> None:
     answered = said(request(user("/setup")), "An Ollama answers here.")
-    for expected in ("ANTHROPIC_API_KEY", "--provider ollama", "zidane-acp setup zed", "An Ollama answers here."):
+    for expected in (
+        "ANTHROPIC_API_KEY",
+        "--provider ollama",
+        "zidane-acp setup zed",
+        "An Ollama answers here.",
+    ):
         assert expected in answered
 
 
@@ -245,7 +250,9 @@ def test_a_failure_is_quoted_plainly() -> None:
 
 
 def test_every_result_of_a_round_is_reported() -> None:
-    results = ResultsMessage((CallResult("a", "shell", (Text("one"),)), CallResult("b", "other", (Text("two"),))))
+    results = ResultsMessage(
+        (CallResult("a", "shell", (Text("one"),)), CallResult("b", "other", (Text("two"),)))
+    )
     answered = said(request(user("hello"), AssistantMessage(()), results))
     assert "one" in answered and "two" in answered
 
@@ -289,7 +296,11 @@ OUTLINES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "a.rs",
         "pub struct A {\n}\nimpl<T> A {\n    pub(crate) async fn f(&self) -> u8 {\n",
-        ("- `pub struct A` line 1", "- `impl<T> A` line 3", "  - `pub(crate) async fn f(&self) -> u8` line 4"),
+        (
+            "- `pub struct A` line 1",
+            "- `impl<T> A` line 3",
+            "  - `pub(crate) async fn f(&self) -> u8` line 4",
+        ),
     ),
     (
         "a.c",
