@@ -4,7 +4,7 @@ Whatever is no message becomes `Invalid`, with the error to answer, unless it mu
 """
 
 import re
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -285,6 +285,11 @@ def encode_error(request_id: RequestId, fault: Fault) -> bytes:
     return _encode(JsonRpcFailure(id=request_id, error=error))
 
 
+def unreadable(problem: str) -> JsonRpcErrorObject:
+    """The error that stands for an answer which could not be read."""
+    return JsonRpcErrorObject(code=int(ErrorCode.INTERNAL_ERROR), message=problem)
+
+
 def encode_invalid(invalid: Invalid) -> bytes | None:
     """The answer to what is no message, or None when it must not be answered."""
     return encode_error(invalid.id, Fault(invalid.code, invalid.message)) if invalid.answer else None
@@ -312,8 +317,10 @@ def _open_raw(value: object) -> object:
 def _scrubbed(value: object) -> object:
     if isinstance(value, str):
         return clean(value)
+    # The casts only say that nothing is known of what is inside.
     if isinstance(value, dict):
-        return {clean(str(key)): _scrubbed(item) for key, item in value.items()}
+        items = cast("dict[object, object]", value).items()
+        return {clean(str(key)): _scrubbed(item) for key, item in items}
     if isinstance(value, list | tuple):
-        return [_scrubbed(item) for item in value]
+        return [_scrubbed(item) for item in cast("list[object]", value)]
     return value
