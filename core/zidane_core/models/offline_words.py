@@ -21,8 +21,8 @@ KEY_VARIABLES: Final = (
 EDITORS: Final = (
     ("zed", "Zed"),
     ("jetbrains", "JetBrains IDEs"),
-    ("codecompanion", "Neovim with CodeCompanion"),
-    ("agent-shell", "Emacs with agent-shell"),
+    ("neovim", "Neovim with CodeCompanion"),
+    ("emacs", "Emacs with agent-shell"),
     ("acpx", "acpx in a terminal"),
 )
 """What `zidane-acp setup` takes, and the client each one is."""
