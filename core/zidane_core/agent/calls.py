@@ -4,7 +4,6 @@
 """
 
 from msgspec.structs import replace
-from returns.result import Failure, Success
 
 from zidane_core.agent import commands, moves, schema, titles
 from zidane_core.agent.effects import CardChanged, CardOpened, Effect, Start, Stop, Tell, Wait
@@ -14,6 +13,7 @@ from zidane_core.bounded import bounded
 from zidane_core.data import history, models
 from zidane_core.data.content import Part, Text
 from zidane_core.data.tools import Diff, ToolResult, ToolSpec
+from zidane_core.fp import fold
 
 
 def announce(options: Options, thread: Thread, turn: Turn, called: models.Called) -> Moved:
@@ -55,18 +55,17 @@ def _read(thread: Thread, spec: ToolSpec | None, called: models.Called, call_id:
     )
     if spec is None:
         return replace(call, problem=f"There is no tool named {called.name!r}.")
-    match schema.parse_arguments(called.arguments, spec.schema):
-        case Success(arguments):
-            return replace(
-                call,
-                arguments=arguments,
-                title=titles.title(spec, arguments, thread.cwd),
-                locations=titles.locations(spec, arguments, thread.cwd),
-                paths=_paths(thread, spec, arguments),
-            )
-        case Failure(problem):
-            raw = {"arguments": called.arguments}
-            return replace(call, arguments=raw, problem=f"The arguments do not fit {spec.name}: {problem}")
+    return fold(
+        schema.parse_arguments(called.arguments, spec.schema),
+        lambda arguments: replace(
+            call,
+            arguments=arguments,
+            title=titles.title(spec, arguments, thread.cwd),
+            locations=titles.locations(spec, arguments, thread.cwd),
+            paths=_paths(thread, spec, arguments),
+        ),
+        lambda problem: replace(call, arguments={"arguments": called.arguments}, problem=problem),
+    )
 
 
 def _paths(thread: Thread, spec: ToolSpec, arguments: dict[str, object]) -> tuple[str, ...]:

@@ -103,6 +103,15 @@ def _used(options: Options, thread: Thread, turn: Turn, event: models.Used) -> M
     return replace(thread, turn=replace(turn, round_usage=event.usage)), ()
 
 
+def _warned(options: Options, thread: Thread, turn: Turn, event: models.Warned) -> Moved:
+    """The same warning is given once in a thread, since the history goes to the model again each round."""
+    if event.text in thread.warned:
+        return thread, ()
+    thread, turn = blocks.close(thread, turn)
+    thread = replace(thread, turn=turn, warned=(*thread.warned, event.text))
+    return moves.notice(thread, "warning", event.text, "prompt")
+
+
 def _finished(options: Options, thread: Thread, turn: Turn, event: models.Finished) -> Moved:
     return replace(thread, turn=replace(turn, finish=event.reason, refusal=event.refusal)), ()
 
@@ -118,6 +127,7 @@ _CHANGES: Final[Mapping[type, Callable[[Options, Thread, Turn, Any], Moved]]] = 
         models.ForeignBlock: _foreign,
         models.Called: _called,
         models.Used: _used,
+        models.Warned: _warned,
         models.Finished: _finished,
         models.Broke: _broke,
     }

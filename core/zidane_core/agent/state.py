@@ -172,6 +172,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     view: View = View()
     plan: tuple[PlanEntry, ...] = ()
     grants: tuple[Grant, ...] = ()
+    warned: tuple[str, ...] = ()
     turn: Turn | None = None
     prompts: tuple[QueuedPrompt, ...] = ()
     turns: int = 0

@@ -152,6 +152,12 @@ class Used(msgspec.Struct, frozen=True, gc=False, tag="used"):
     usage: Usage
 
 
+class Warned(msgspec.Struct, frozen=True, gc=False, tag="warned"):
+    """Something of the request had to be left out or changed for this model; a sentence for the user."""
+
+    text: str
+
+
 class Finished(msgspec.Struct, frozen=True, gc=False, tag="finished"):
     """The round ended as the provider says; `refusal` is its text where the model refused."""
 
@@ -167,4 +173,6 @@ class Broke(msgspec.Struct, frozen=True, gc=False, tag="broke"):
     retry_after: float | None = None
 
 
-ModelEvent: TypeAlias = TextDelta | ThoughtDelta | BlockEnded | ForeignBlock | Called | Used | Finished | Broke
+ModelEvent: TypeAlias = (
+    TextDelta | ThoughtDelta | BlockEnded | ForeignBlock | Called | Used | Warned | Finished | Broke
+)

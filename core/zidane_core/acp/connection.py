@@ -1,0 +1,76 @@
+"""The state of one ACP connection around the agent (ring 3). Records only."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from zidane_core.acp.frames import Item
+from zidane_core.acp.wire import ClientCapabilities, Implementation, RequestId
+from zidane_core.agent.effects import PeerRequest
+from zidane_core.agent.events import Event, Key
+from zidane_core.agent.state import Agent, Options
+
+
+class ModelSource(msgspec.Struct, frozen=True, gc=False):
+    """Where the default model comes from, for the first line that a user sees."""
+
+    provider: str
+    model: str
+    source: str = ""
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What the agent says of itself."""
+
+    info: Implementation
+    source: ModelSource | None = None
+
+
+class OpenRequest(msgspec.Struct, frozen=True, gc=False):
+    """A request of ours that the client has not answered: whose it is and what was asked."""
+
+    key: Key
+    request: PeerRequest
+
+
+class Connection(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One client. `capabilities` is None before `initialize`.
+
+    A request of the client is known to the agent by a ticket: `tickets` holds its id, `by_id` finds it by
+    (type, id), since 1, "1" and 1.0 are different ids. `open` and `ids` are our own open requests.
+    """
+
+    agent: Agent
+    server: Server
+    capabilities: ClientCapabilities | None = None
+    last_ticket: int = 0
+    tickets: dict[int, RequestId] = {}
+    by_id: dict[tuple[str, RequestId], int] = {}
+    last_id: int = 0
+    open: dict[int, OpenRequest] = {}
+    ids: dict[Key, int] = {}
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="opened"):
+    """The connection begins. `seed` is random and the only source of chance."""
+
+    now: float
+    seed: str
+    options: Options
+    server: Server
+
+
+class Received(msgspec.Struct, frozen=True, gc=False, tag="received"):
+    """A frame came in, or something that should have been one."""
+
+    now: float
+    item: Item
+
+
+ConnectionEvent: TypeAlias = Received | Event
+"""What the root reducer of ring 3 takes once the connection is opened."""
+
+
+def id_key(request_id: RequestId) -> tuple[str, RequestId]:
+    """The key of a request id: its type and value."""
+    return type(request_id).__name__, request_id

@@ -1,0 +1,158 @@
+"""What the client asks: one table from method to decoder and handler (ring 3).
+
+A handler gives the connection and domain effects, or a fault; it never sends. A method that is not in the
+table does not exist, and nothing is advertised that is not in it.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+from returns.result import Failure, Result, Success
+
+from zidane_core.acp import decode, jsonrpc, wire
+from zidane_core.acp.connection import Connection
+from zidane_core.acp.speak import respond
+from zidane_core.agent import step, table, threads
+from zidane_core.agent.effects import Effect
+from zidane_core.agent.events import Prompt
+from zidane_core.convert.prompt import acp_prompt_to_prompt_parts
+from zidane_core.faults import ErrorCode, Fault, invalid_params, session_not_found
+
+Done: TypeAlias = tuple[Connection, tuple[Effect, ...]]
+Handler: TypeAlias = Callable[[Connection, Any, int], Result[Done, Fault]]
+
+
+class Method(NamedTuple):
+    """How a method's params are read, and what it does. `early` ones work before `initialize`."""
+
+    # Any: each decoder gives the record type that its handler takes, which a table cannot say.
+    decode: Callable[[msgspec.Raw], Result[Any, Fault]]
+    handle: Handler
+    early: bool = False
+
+
+def handle(connection: Connection, request: jsonrpc.Request, ticket: int) -> Result[Done, Fault]:
+    """Read and do one request."""
+    method = METHODS.get(request.method)
+    if method is None:
+        name = request.method[:200]
+        return Failure(Fault(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {name}", {"method": name}))
+    if connection.capabilities is None and not method.early:
+        return Failure(Fault(ErrorCode.NOT_INITIALIZED, "Server not initialized"))
+    return method.decode(request.params).bind(lambda params: method.handle(connection, params, ticket))
+
+
+def notice(connection: Connection, notification: jsonrpc.Notification) -> Done:
+    """Read and do one notification; an unknown or malformed one changes nothing and is never answered."""
+    method = NOTIFICATIONS.get(notification.method)
+    if method is None or connection.capabilities is None:
+        return connection, ()
+    return (
+        method.decode(notification.params)
+        .bind(lambda params: method.handle(connection, params, 0))
+        .value_or((connection, ()))
+    )
+
+
+# Requests ------------------------------------------------------------------------------------------
+
+
+def _initialize(connection: Connection, params: wire.InitializeRequest, ticket: int) -> Result[Done, Fault]:
+    """Any version is answered with ours; the client decides whether it can live with that."""
+    connection = replace(connection, capabilities=params.client_capabilities)
+    answer = wire.InitializeResponse(
+        protocol_version=wire.PROTOCOL_VERSION,
+        agent_capabilities=wire.AgentCapabilities(
+            prompt_capabilities=wire.PromptCapabilities(image=True, audio=True, embedded_context=True)
+        ),
+        agent_info=connection.server.info,
+    )
+    return Success(respond(connection, ticket, answer))
+
+
+def _authenticate(connection: Connection, params: wire.AuthenticateRequest, ticket: int) -> Result[Done, Fault]:
+    return Failure(invalid_params("methodId", "this agent needs no login and offers no method", valid=[]))
+
+
+def _new(connection: Connection, params: wire.NewSessionRequest, ticket: int) -> Result[Done, Fault]:
+    for position, server in enumerate(params.mcp_servers):
+        if isinstance(server, wire.McpServerHttp | wire.McpServerSse):
+            problem = "this agent does not connect to servers by http or sse"
+            return Failure(invalid_params(f"mcpServers[{position}]", problem))
+    agent, effects = threads.open_thread(connection.agent, ticket, params.cwd)
+    return Success((replace(connection, agent=agent), effects))
+
+
+def _prompt(connection: Connection, params: wire.PromptRequest, ticket: int) -> Result[Done, Fault]:
+    thread = table.find(connection.agent, params.session_id)
+    if thread is None or thread.phase != "open":
+        return Failure(session_not_found(params.session_id))
+    converted = acp_prompt_to_prompt_parts(params.prompt)
+    prompt = Prompt(ticket, converted.parts, converted.warnings, trace_of(params.meta))
+    agent, effects = step.prompt(connection.agent, thread, prompt)
+    return Success((replace(connection, agent=agent), effects))
+
+
+def _set_option(
+    connection: Connection, params: wire.SetSessionConfigOptionRequest, ticket: int
+) -> Result[Done, Fault]:
+    thread = table.find(connection.agent, params.session_id)
+    if thread is None or thread.phase != "open":
+        return Failure(session_not_found(params.session_id))
+    if not isinstance(params.value, str):
+        return Failure(invalid_params("value", f"the option {params.config_id!r} takes one of its values"))
+    moved = step.set_option(connection.agent, thread, ticket, params.config_id, params.value)
+    if isinstance(moved, Fault):
+        return Failure(moved)
+    return Success((replace(connection, agent=moved[0]), moved[1]))
+
+
+METHODS: Final[Mapping[str, Method]] = MappingProxyType(
+    {
+        "initialize": Method(decode.initialize, _initialize, early=True),
+        "authenticate": Method(decode.authenticate, _authenticate),
+        "session/new": Method(decode.new_session, _new),
+        "session/prompt": Method(decode.prompt, _prompt),
+        "session/set_config_option": Method(decode.set_config_option, _set_option),
+    }
+)
+
+
+# Notifications -------------------------------------------------------------------------------------
+
+
+def _cancel(connection: Connection, params: wire.CancelNotification, ticket: int) -> Result[Done, Fault]:
+    thread = table.find(connection.agent, params.session_id)
+    if thread is None:
+        return Success((connection, ()))
+    agent, effects = step.cancel(connection.agent, thread)
+    return Success((replace(connection, agent=agent), effects))
+
+
+def _cancel_request(
+    connection: Connection, params: wire.CancelRequestNotification, ticket: int
+) -> Result[Done, Fault]:
+    wanted = connection.by_id.get(jsonrpc.id_key(params.request_id))
+    if wanted is None:
+        return Success((connection, ()))
+    agent, effects = step.withdraw(connection.agent, wanted)
+    return Success((replace(connection, agent=agent), effects))
+
+
+NOTIFICATIONS: Final[Mapping[str, Method]] = MappingProxyType(
+    {
+        "session/cancel": Method(decode.cancel, _cancel),
+        "$/cancel_request": Method(decode.cancel_request, _cancel_request),
+    }
+)
+
+TRACE_KEYS: Final = ("traceparent", "tracestate", "baggage")
+
+
+def trace_of(meta: wire.Meta | None) -> str:
+    """The W3C trace context of a request's `_meta` as JSON text, empty when there is none."""
+    found = {key: value for key in TRACE_KEYS if isinstance(value := (meta or {}).get(key), str)}
+    return msgspec.json.encode(found).decode() if found else ""
