@@ -1,0 +1,57 @@
+"""The tool tables: names and arguments as promised, schemas that hold, presets that merge as told."""
+
+import jsonschema
+import msgspec
+import pytest
+
+from zidane_core.agent.presets import ACP_DEFAULT, BASIC, with_acp_defaults
+from zidane_core.agent.schema import check
+from zidane_core.data.tools import ToolSpec
+
+ARGUMENTS = {
+    "read_file": ({"path"}, {"line", "limit"}),
+    "write_file": ({"path", "content"}, set()),
+    "edit": ({"path", "old_string", "new_string"}, {"replace_all"}),
+    "multi_edit": ({"path", "edits"}, set()),
+    "list_files": (set(), {"path", "depth"}),
+    "glob": ({"pattern"}, {"path"}),
+    "shell": ({"command"}, {"timeout", "cwd"}),
+    "update_plan": ({"entries"}, set()),
+    "search": ({"pattern"}, {"path", "glob", "limit"}),
+    "fetch": ({"url"}, set()),
+}
+CHANGING = {"write_file", "edit", "multi_edit", "shell"}
+PREPARED = {
+    "content": {"write_file", "edit", "multi_edit"},
+    "paths": {"read_file", "list_files", "glob", "search", "shell"},
+    "none": {"fetch", "update_plan"},
+}
+
+
+def test_names_and_order() -> None:
+    assert [spec.name for spec in BASIC] == list(ARGUMENTS)[:8]
+    assert [spec.name for spec in ACP_DEFAULT] == list(ARGUMENTS)
+
+
+@pytest.mark.parametrize("spec", ACP_DEFAULT, ids=lambda spec: spec.name)
+def test_spec(spec: ToolSpec) -> None:
+    required, optional = ARGUMENTS[spec.name]
+    properties = spec.schema["properties"]
+    assert isinstance(properties, dict)
+    assert set(properties) == required | optional
+    assert set(spec.schema["required"]) == required  # type: ignore[call-overload]
+    jsonschema.Draft202012Validator.check_schema(spec.schema)
+    assert spec.changes == (spec.name in CHANGING)
+    assert spec.name in PREPARED[spec.prepare]
+    assert set(spec.path_arguments) <= set(properties)
+    assert spec.subject is None or spec.subject in properties
+    assert spec.line_argument is None or spec.line_argument in properties
+    assert msgspec.json.decode(msgspec.json.encode(spec), type=ToolSpec) == spec
+    assert check(spec.schema, {"surprise": 1})
+
+
+def test_own_tool_of_a_preset_wins() -> None:
+    own = ToolSpec(name="search", description="mine", schema={"type": "object"})
+    merged = with_acp_defaults((own,))
+    assert merged[0] is own
+    assert [spec.name for spec in merged] == ["search", "fetch"]
