@@ -22,16 +22,20 @@ class LineLog:
 
     def __init__(self, log: IO[str], lock: threading.Lock, direction: str) -> None:
         self._log, self._lock, self._direction = log, lock, direction
-        self._tail = b""
+        self._pieces: list[bytes] = []  # of the open line; joined once, a line may be very long
 
     def feed(self, data: bytes) -> None:
-        *lines, self._tail = (self._tail + data).split(b"\n")
-        for line in lines:
-            self._write(line)
+        first, *rest = data.split(b"\n")
+        self._pieces.append(first)
+        for piece in rest:
+            self.end()
+            self._pieces = [piece]
 
     def end(self) -> None:
-        if self._tail:
-            self._write(self._tail)
+        line = b"".join(self._pieces)
+        self._pieces = []
+        if line:
+            self._write(line)
 
     def _write(self, line: bytes) -> None:
         record = {"dir": self._direction, "line": line.decode("utf-8", "surrogateescape")}
