@@ -35,6 +35,11 @@ def test_a_good_conversation_has_no_problems() -> None:
 WRONG: tuple[tuple[str, tuple[Frame, ...], str], ...] = (
     ("a stop reason that is none", (PROMPT, out(id=1, result={"stopReason": "error"})), "PromptResponse"),
     ("a field of our own", (PROMPT, out(id=1, result={"stopReason": "end_turn", "mine": 1})), "'mine'"),
+    (
+        "a field of our own deep inside",
+        (out(method="session/update", params={"sessionId": "s", "update": {**CHUNK, "mine": 1}}),),
+        "'mine'",
+    ),
     ("no answer", (PROMPT,), "no answer to session/prompt"),
     ("two answers", (PROMPT, DONE, DONE), "a second answer"),
     ("an answer with an id of another type", (PROMPT, out(id="1", result={}), DONE), "an answer to nothing"),
