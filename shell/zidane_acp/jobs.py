@@ -8,7 +8,18 @@ import anyio
 from anyio.abc import TaskGroup
 
 from zidane_core.agent.effects import What
-from zidane_core.agent.events import Ended, Failed, JobOutcome, JobValue, Key, Ok, Progress, Progressed, Stopped
+from zidane_core.agent.events import (
+    Ended,
+    Failed,
+    Interrupted,
+    JobOutcome,
+    JobValue,
+    Key,
+    Ok,
+    Progress,
+    Progressed,
+    Stopped,
+)
 from zidane_core.faults import ErrorCode, Fault
 
 LOGGER: Final = logging.getLogger("zidane_acp.jobs")
@@ -62,5 +73,7 @@ class Jobs:
             # A bug or an unforeseen failure of the outside world: the turn must still end.
             kind = type(error).__name__
             LOGGER.error("job %s failed", type(what).__name__, exc_info=error)
-            return Failed(Fault(ErrorCode.INTERNAL_ERROR, f"An internal error ({kind}) stopped the work; see the log."))
-        return value if isinstance(value, Ok | Failed | Stopped) else Ok(value)
+            return Failed(
+                Fault(ErrorCode.INTERNAL_ERROR, f"An internal error ({kind}) stopped the work; see the log.")
+            )
+        return value if isinstance(value, Ok | Failed | Stopped | Interrupted) else Ok(value)

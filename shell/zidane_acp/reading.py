@@ -31,7 +31,9 @@ class Reader:
         put(Closed(now(), "eof"))
 
 
-def _give(item: Item, put: Callable[[ConnectionEvent], None], now: Callable[[], float], watch: Watch | None) -> None:
+def _give(
+    item: Item, put: Callable[[ConnectionEvent], None], now: Callable[[], float], watch: Watch | None
+) -> None:
     if watch is not None and isinstance(item, bytes):
         watch("in", item)
     put(Received(now(), item))

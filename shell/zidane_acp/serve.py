@@ -26,6 +26,7 @@ LEVELS: Final[Mapping[str, int]] = MappingProxyType(
 FLUSH_WITHIN: Final = 1.0
 """Seconds that the last frames get before the connection is given up."""
 
+
 async def serve(
     opened: Opened,
     transport: Transport,

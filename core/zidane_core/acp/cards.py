@@ -2,9 +2,8 @@
 
 from zidane_core.acp import wire
 from zidane_core.agent.effects import AskPermission, CardChanged, CardOpened
-from zidane_core.convert.stored import session_content_to_acp_content
+from zidane_core.convert.tool_result import tool_result_to_acp_content
 from zidane_core.data import tools
-from zidane_core.data.content import Part
 
 
 class OpenedCard(wire.Wire, frozen=True, kw_only=True, gc=False, tag="tool_call", tag_field="sessionUpdate"):
@@ -28,7 +27,7 @@ def opened(card: CardOpened) -> OpenedCard:
         name=card.name,
         kind=card.kind,
         status="pending",
-        content=contents(card.diffs),
+        content=tool_result_to_acp_content(card.diffs),
         locations=locations(card.locations),
         raw_input=card.raw_input,
     )
@@ -40,7 +39,7 @@ def changed(card: CardChanged) -> wire.ToolCallUpdated:
         tool_call_id=card.call,
         status=card.status,
         title=card.title,
-        content=None if card.content is None else contents(card.content),
+        content=None if card.content is None else tool_result_to_acp_content(card.content),
         locations=locations(card.locations) if card.locations else None,
         raw_output=card.raw_output,
     )
@@ -54,7 +53,7 @@ def permission(session: str, asked: AskPermission) -> wire.RequestPermissionRequ
         name=asked.name,
         kind=asked.kind,
         status="pending",
-        content=contents(asked.diffs) or None,
+        content=tool_result_to_acp_content(asked.diffs) or None,
         locations=locations(asked.locations) or None,
         raw_input=asked.raw_input,
     )
@@ -63,17 +62,6 @@ def permission(session: str, asked: AskPermission) -> wire.RequestPermissionRequ
         for choice in asked.choices
     )
     return wire.RequestPermissionRequest(session_id=session, tool_call=call, options=options)
-
-
-def contents(items: tuple[Part | tools.Diff, ...]) -> tuple[wire.ToolCallContent, ...]:
-    """Parts and diffs as the content of a card."""
-    return tuple(made for item in items for made in _content(item))
-
-
-def _content(item: Part | tools.Diff) -> tuple[wire.ToolCallContent, ...]:
-    if isinstance(item, tools.Diff):
-        return (wire.Diff(path=item.path, old_text=item.old, new_text=item.new),)
-    return tuple(wire.Content(content=block) for block in session_content_to_acp_content((item,)))
 
 
 def locations(places: tuple[tools.Location, ...]) -> tuple[wire.ToolCallLocation, ...]:

@@ -73,7 +73,9 @@ def _initialize(connection: Connection, params: wire.InitializeRequest, ticket: 
     return Success(respond(connection, ticket, answer))
 
 
-def _authenticate(connection: Connection, params: wire.AuthenticateRequest, ticket: int) -> Result[Done, Fault]:
+def _authenticate(
+    connection: Connection, params: wire.AuthenticateRequest, ticket: int
+) -> Result[Done, Fault]:
     return Failure(invalid_params("methodId", "this agent needs no login and offers no method", valid=[]))
 
 
@@ -112,11 +114,11 @@ def _set_option(
 
 METHODS: Final[Mapping[str, Method]] = MappingProxyType(
     {
-        "initialize": Method(decode.initialize, _initialize, early=True),
-        "authenticate": Method(decode.authenticate, _authenticate),
-        "session/new": Method(decode.new_session, _new),
-        "session/prompt": Method(decode.prompt, _prompt),
-        "session/set_config_option": Method(decode.set_config_option, _set_option),
+        "initialize": Method(decode.decode_initialize, _initialize, early=True),
+        "authenticate": Method(decode.decode_authenticate, _authenticate),
+        "session/new": Method(decode.decode_new_session, _new),
+        "session/prompt": Method(decode.decode_prompt, _prompt),
+        "session/set_config_option": Method(decode.decode_set_config_option, _set_option),
     }
 )
 
@@ -144,8 +146,8 @@ def _cancel_request(
 
 NOTIFICATIONS: Final[Mapping[str, Method]] = MappingProxyType(
     {
-        "session/cancel": Method(decode.cancel, _cancel),
-        "$/cancel_request": Method(decode.cancel_request, _cancel_request),
+        "session/cancel": Method(decode.decode_cancel, _cancel),
+        "$/cancel_request": Method(decode.decode_cancel_request, _cancel_request),
     }
 )
 

@@ -84,7 +84,7 @@ def _run(thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
     words = commands.prefix(line)
     if words is None:
         return AskUser(Grant("command", (line,)), "this exact command")
-    return AskUser(Grant("prefix", words), f"`{' '.join(words)} *`")
+    return AskUser(Grant("prefix", words), f"`{commands.shown_prefix(words)}`")
 
 
 def _covers(grant: Grant, line: str) -> bool:
@@ -174,4 +174,3 @@ _DECISIONS: Final[Mapping[str, Decision]] = MappingProxyType(
         REJECT_ONCE: Decision("refused", REFUSED),
     }
 )
-

@@ -36,7 +36,15 @@ def start(options: Options, thread: Thread, turn: Turn) -> Moved:
     )
     thread, job = moves.key(thread)
     turn = replace(
-        turn, phase="model", job=job, calls=(), said=False, finish=None, refusal="", broke=None, round_usage=None
+        turn,
+        phase="model",
+        job=job,
+        calls=(),
+        said=False,
+        finish=None,
+        refusal="",
+        broke=None,
+        round_usage=None,
     )
     return replace(thread, turn=turn), (Start(job, RunModel(request, thread.id)),)
 
@@ -48,18 +56,21 @@ def progress(options: Options, thread: Thread, batch: tuple[Progress, ...]) -> M
     """The model said something. Runs of one kind of delta are moved together: this is the hot path."""
     effects: list[Effect] = []
     at = 0
-    while at < len(batch) and thread.turn is not None:
-        event = batch[at]
+    while at < len(batch):
+        turn, event = thread.turn, batch[at]
+        if turn is None:
+            break
         kind = _DELTAS.get(type(event))
         if kind is not None:
             texts, at = _run_of(batch, at)
-            thread, more = blocks.say(thread, thread.turn, kind, texts) if texts else (thread, ())
-            effects.extend(more)
+            if texts:
+                thread, more = blocks.say(thread, turn, kind, texts)
+                effects.extend(more)
             continue
         at += 1
         change = _CHANGES.get(type(event))
         if change is not None:
-            thread, more = change(options, thread, thread.turn, event)
+            thread, more = change(options, thread, turn, event)
             effects.extend(more)
     return thread, tuple(effects)
 
@@ -151,12 +162,17 @@ def ended(options: Options, thread: Thread, turn: Turn, broke: models.Broke | No
 
 
 _CUT_SHORT: Final = models.Broke(
-    provider_fault("bad_response", "The model's answer stopped without an end.", provider="unknown"), retryable=True
+    provider_fault("bad_response", "The model's answer stopped without an end.", provider="unknown"),
+    retryable=True,
 )
 
 
 def _failed(options: Options, thread: Thread, turn: Turn, broke: models.Broke) -> Moved:
-    again = None if turn.said else retry.decide(options.limits, broke, turn.tries + 1, f"{thread.id}.{thread.keys}")
+    again = (
+        None
+        if turn.said
+        else retry.decide(options.limits, broke, turn.tries + 1, f"{thread.id}.{thread.keys}")
+    )
     if again is not None:
         text = retry.waiting(broke, again, turn.tries + 1, options.limits)
         thread, told = moves.notice(thread, "warning", text, "retry")
@@ -248,5 +264,3 @@ def _show_usage(options: Options, thread: Thread, turn: Turn) -> Moved:
     if size is None or used is None:
         return thread, ()
     return thread, (Tell(thread.id, UsageShown(used.input + used.output, size)),)
-
-

@@ -1,0 +1,157 @@
+"""What a host gives to serve ACP: `AcpServerOptions` and the records in it (seed items 19 to 28)."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+import msgspec
+
+from zidane_acp.ports import Model, Tools
+from zidane_core import __version__
+from zidane_core.acp.connection import ModelSource, Server
+from zidane_core.acp.frames import MAX_FRAME, Framing
+from zidane_core.acp.wire import Implementation
+from zidane_core.agent.presets import ACP_DEFAULT
+from zidane_core.agent.state import Command, Limits, Options, Policy
+from zidane_core.data.models import ModelChoice, ThinkingLevel
+from zidane_core.data.tools import ToolSpec
+
+PermissionPolicy: TypeAlias = Policy
+"""Controls when the agent asks before a tool runs: ask, allow-edits, allow-all, read-only."""
+
+ModelFactory: TypeAlias = Callable[[], Model]
+
+SYSTEM: Final = (
+    "You are a coding agent working for a user in an editor. The working folder is {cwd}. "
+    "Use the tools to look before you answer, change only what the task needs, and say shortly what you did. "
+    "Paths you name are relative to the working folder. When a call is refused, do not try it another way."
+)
+
+
+class AcpModelOption(msgspec.Struct, frozen=True, kw_only=True):
+    """A boolean of one model, shown to the client as a select control."""
+
+    id: str
+    name: str
+    description: str | None = None
+    default: bool = False
+
+
+class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that the user can choose, with a provider of its own.
+
+    `provider` may be a factory: it is called when the model is first used, so that credentials are looked up
+    only then. `model` is the provider's own name of the model, the same as `id` when not given.
+    `context_window` and `max_output` are in tokens.
+    """
+
+    id: str
+    provider: Model | ModelFactory
+    name: str | None = None
+    model: str | None = None
+    images: bool = True
+    audio: bool = False
+    documents: bool = False
+    thinking: bool = True
+    max_output: int = 16384
+    context_window: int | None = None
+    options: tuple[AcpModelOption, ...] = ()
+
+
+class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of `create_acp_server`. Set `provider` or `models`.
+
+    `preset` is the tools, taken as they are; None gives the default ones. `tools` runs them; None gives the
+    local executors. `system` may name {cwd}. `source` is shown to the user as where the model comes from.
+    """
+
+    provider: Model | ModelFactory | None = None
+    models: tuple[AcpModelChoice, ...] = ()
+    default_model: str | None = None
+    preset: tuple[ToolSpec, ...] | None = None
+    tools: Tools | None = None
+    system: str = SYSTEM
+    permission: PermissionPolicy = "ask"
+    thinking: ThinkingLevel = "off"
+    max_rounds: int = 50
+    sequential_tools: bool = False
+    allow_private_fetch: bool = False
+    commands: tuple[Command, ...] = ()
+    info: Implementation | None = None
+    source: ModelSource | None = None
+
+
+class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of `run_acp_stdio_server`: the server's and those of the transport (seed item 75).
+
+    `input` and `output` are file descriptors, None the process's own. `max_frame` is in bytes. `trace` is a
+    file that gets both directions as JSON lines.
+    """
+
+    server: AcpServerOptions
+    input: int | None = None
+    output: int | None = None
+    framing: Framing = "ndjson"
+    max_frame: int = MAX_FRAME
+    trace: str | None = None
+
+
+DEFAULT_MODEL: Final = "default"
+
+
+def choices_of(options: AcpServerOptions) -> tuple[AcpModelChoice, ...]:
+    """The models of the options. Raises ValueError when there is none, or when the default is not among them."""
+    models = options.models
+    if not models:
+        if options.provider is None:
+            raise ValueError("Set provider or models in AcpServerOptions: the agent needs a model to answer.")
+        models = (AcpModelChoice(id=options.default_model or DEFAULT_MODEL, provider=options.provider),)
+    ids = [model.id for model in models]
+    if options.default_model is not None and options.default_model not in ids:
+        raise ValueError(
+            f"default_model {options.default_model!r} is not one of the models: {', '.join(ids)}."
+        )
+    if len(set(ids)) < len(ids):
+        raise ValueError(f"Each model needs an id of its own, got: {', '.join(ids)}.")
+    return models
+
+
+def core_options(options: AcpServerOptions) -> Options:
+    """The options as the core takes them. Raises ValueError as `choices_of` does."""
+    choices = choices_of(options)
+    return Options(
+        models=tuple(_choice(choice) for choice in choices),
+        default_model=options.default_model or choices[0].id,
+        tools=ACP_DEFAULT if options.preset is None else options.preset,
+        system=options.system,
+        policy=options.permission,
+        thinking=options.thinking,
+        sequential=options.sequential_tools,
+        commands=options.commands,
+        limits=Limits(rounds=options.max_rounds),
+    )
+
+
+def _choice(choice: AcpModelChoice) -> ModelChoice:
+    return ModelChoice(
+        value=choice.id,
+        name=choice.name or choice.id,
+        provider=choice.id,
+        id=choice.model or choice.id,
+        images=choice.images,
+        audio=choice.audio,
+        documents=choice.documents,
+        thinking=choice.thinking,
+        max_output=choice.max_output,
+        context_window=choice.context_window,
+    )
+
+
+def server_of(options: AcpServerOptions) -> Server:
+    """What the agent says of itself."""
+    info = options.info or Implementation(name="zidane-acp", title="Zidane", version=__version__)
+    return Server(info=info, source=options.source)
+
+
+def providers_of(options: AcpServerOptions) -> Mapping[str, Model | ModelFactory]:
+    """The provider of each model, by the name that the core knows it by."""
+    return {choice.id: choice.provider for choice in choices_of(options)}

@@ -1,0 +1,91 @@
+"""The ACP agent side as a library: `create_acp_server` and `run_acp_stdio_server` (seed items 3 and 7)."""
+
+import os
+import time
+from collections.abc import Callable
+
+import anyio
+
+from zidane_acp.inbox import Inbox
+from zidane_acp.options import AcpServerOptions, StdioOptions, core_options, providers_of, server_of
+from zidane_acp.ports import Tools, Transport
+from zidane_acp.providers import resolved
+from zidane_acp.reading import Watch
+from zidane_acp.serve import serve
+from zidane_core.acp.connection import ConnectionEvent, Opened
+from zidane_core.acp.frames import MAX_FRAME, Framing
+
+
+class AcpServer:
+    """An agent that answers ACP clients. It does no I/O of its own: `serve` connects it to a transport.
+
+    Several connections may be served at once; they share the providers and nothing else.
+    """
+
+    def __init__(self, options: AcpServerOptions) -> None:
+        self._options = options
+        self._core = core_options(options)
+        self._server = server_of(options)
+        self._models = resolved(providers_of(options))
+
+    async def serve(
+        self,
+        transport: Transport,
+        *,
+        framing: Framing = "ndjson",
+        max_frame: int = MAX_FRAME,
+        watch: Watch | None = None,
+        inbox: Inbox[ConnectionEvent] | None = None,
+        now: Callable[[], float] = time.monotonic,
+    ) -> int:
+        """Serve one client until it is gone; gives the exit code that a program would end with.
+
+        `watch` sees every frame. `inbox` lets the caller put events of its own, such as `Closed`.
+        """
+        opened = Opened(now=now(), seed=os.urandom(16).hex(), options=self._core, server=self._server)
+        tools = self._options.tools or _local_tools(self._options)
+        try:
+            return await serve(
+                opened,
+                transport,
+                self._models,
+                tools,
+                inbox=Inbox() if inbox is None else inbox,
+                now=now,
+                framing=framing,
+                max_frame=max_frame,
+                watch=watch,
+            )
+        finally:
+            with anyio.CancelScope(shield=True):
+                if self._options.tools is None:
+                    await tools.aclose()
+
+    async def aclose(self) -> None:
+        """Close the providers."""
+        for model in set(self._models.values()):
+            await model.aclose()
+
+
+def _local_tools(options: AcpServerOptions) -> Tools:
+    # Imported when the first connection is served, so that a host with its own tools never loads these.
+    from zidane_acp.tools.local import LocalTools
+
+    return LocalTools(allow_private_fetch=options.allow_private_fetch)
+
+
+def create_acp_server(options: AcpServerOptions) -> AcpServer:
+    """Make an agent server. Raises ValueError when there is no model, or the default is not among the models."""
+    return AcpServer(options)
+
+
+def run_acp_stdio_server(options: AcpServerOptions | StdioOptions) -> int:
+    """Serve ACP on standard input and output until the client is gone; gives the exit code.
+
+    Takes `StdioOptions` for other descriptors, framing, bound and trace. Raises ValueError as
+    `create_acp_server` does. The real stdout belongs to the protocol from here on: prints go to stderr.
+    """
+    from zidane_acp.stdio import serve_stdio
+
+    stdio = options if isinstance(options, StdioOptions) else StdioOptions(server=options)
+    return serve_stdio(create_acp_server(stdio.server), stdio)

@@ -1,0 +1,176 @@
+"""Cancel after every event of every script, against outsiders that cooperate, hang, or answer late.
+
+Whatever happens the prompt is answered with `cancelled` within the bound, the rules of the driver hold, and the
+session takes another prompt.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from support.driver import OPTIONS, Driver, calls, ready, said, with_
+from zidane_core.agent.effects import RunModel, RunTool, Wait
+from zidane_core.agent.events import Closed, Ok, Stopped
+from zidane_core.agent.state import Policy
+from zidane_core.data import models
+from zidane_core.data.content import Text
+from zidane_core.data.tools import ToolOutput, ToolResult
+from zidane_core.faults import provider_fault
+
+SHELL = ("shell", {"command": "touch a"})
+READ = ("read_file", {"path": "a"})
+WRITE = ("write_file", {"path": "a", "content": "x"})
+DOWN = models.Broke(provider_fault("server", "Down.", provider="test"), retryable=True)
+
+SCRIPTS: dict[str, tuple[Policy, tuple[tuple[models.ModelEvent, ...], ...]]] = {
+    "text": ("ask", (said("hello"),)),
+    "thought": ("ask", ((models.ThoughtDelta("hm"), models.BlockEnded(), *said("x")),)),
+    "one call": ("ask", (calls(SHELL), said("done"))),
+    "two calls": ("ask", (calls(SHELL, WRITE, text="first"), said("done"))),
+    "reads": ("ask", (calls(READ, READ, SHELL, READ), said("done"))),
+    "allowed": ("allow-all", (calls(WRITE, SHELL), calls(READ), said("done"))),
+    "refused": ("read-only", (calls(WRITE), said("no"))),
+    "retry": ("ask", ((DOWN,), (DOWN,), said("back"))),
+    "cut": ("ask", ((models.TextDelta("half"), DOWN),)),
+    "bad calls": ("ask", (calls(("nope", {}), ("read_file", {"path": 1})), said("sorry"))),
+    "plan": ("ask", (calls(("update_plan", {"entries": []})), said("ok"))),
+    "filtered": ("ask", ((models.Finished("content-filter", "no"),),)),
+    "length": ("ask", ((models.TextDelta("a"), models.Finished("length")),)),
+}
+
+
+class Outside:
+    """Everything outside of the core, one event at a time in a fixed order."""
+
+    def __init__(self, driver: Driver, rounds: tuple[tuple[models.ModelEvent, ...], ...]) -> None:
+        self.driver = driver
+        self.rounds = list(rounds)
+        self.said: dict[str, int] = {}
+        self.streamed: set[str] = set()
+
+    def next(self) -> bool:
+        """Let the next thing happen; False when nothing is left to happen."""
+        driver = self.driver
+        for question in driver.asked():
+            driver.choose(question, "allow_once")
+            return True
+        for key, what in list(driver.jobs.items()):
+            if isinstance(what, RunModel):
+                self._model(key)
+            elif isinstance(what, RunTool) and what.stage == "run" and key not in self.streamed:
+                self.streamed.add(key)
+                driver.progress(key, ToolOutput("output"))
+            else:
+                driver.finish(key)
+            return True
+        return False
+
+    def _model(self, key: str) -> None:
+        if key not in self.said:
+            self.said[key] = 0
+            if not self.rounds:
+                self.rounds.append(said("again"))
+        position, events = self.said[key], self.rounds[0]
+        if position < len(events):
+            self.said[key] += 1
+            self.driver.progress(key, events[position])
+        else:
+            self.rounds.pop(0)
+            self.driver.round((), key)
+
+
+def played(name: str, upto: int) -> tuple[Driver, str, Any, Outside, bool]:
+    policy, rounds = SCRIPTS[name]
+    driver, session = ready(with_(OPTIONS, policy=policy))
+    asked = driver.prompt(session)
+    outside = Outside(driver, rounds)
+    for _ in range(upto):
+        if not outside.next():
+            return driver, session, asked, outside, True
+    return driver, session, asked, outside, False
+
+
+def cooperate(driver: Driver) -> None:
+    """Everything that was stopped ends, then everything else."""
+    while driver.jobs:
+        key = next((key for key in driver.jobs if key in driver.stopped), None)
+        driver.finish(key or next(iter(driver.jobs)))
+
+
+def hang(driver: Driver) -> None:
+    """Only the clock goes on."""
+    for key, what in list(driver.jobs.items()):
+        if isinstance(what, Wait) and key in driver.jobs:
+            driver.stopped.discard(key)
+            driver.finish(key)
+
+
+def late(driver: Driver) -> None:
+    """The bound passes, then everything ends and succeeds after all."""
+    hang(driver)
+    for key, what in list(driver.jobs.items()):
+        if isinstance(what, RunTool):
+            driver.end(key, Ok(ToolResult(content=(Text("late"),))))
+        elif isinstance(what, RunModel):
+            driver.progress(key, models.TextDelta("late"))
+            driver.end(key, Stopped())
+        else:
+            driver.finish(key)
+    for number in range(1, driver.connection.last_id + 1):
+        driver.send({"id": number, "result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}})
+
+
+OUTSIDERS: dict[str, Callable[[Driver], None]] = {"cooperate": cooperate, "hang": hang, "late": late}
+
+
+@pytest.mark.parametrize("outsider", OUTSIDERS)
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_cancel_after_every_event(name: str, outsider: str) -> None:
+    upto = 0
+    while True:
+        driver, session, asked, _, over = played(name, upto)
+        answered = driver.answer_of(asked) is not None
+        queued = driver.prompt(session, "queued")
+        driver.cancel(session)
+        if answered:
+            driver.stopping.discard(session)
+        OUTSIDERS[outsider](driver)
+        first, second = driver.answer_of(asked), driver.answer_of(queued)
+        assert first is not None and second is not None, (upto, driver.jobs)
+        assert answered or first["result"]["stopReason"] == "cancelled", first
+        assert second["result"]["stopReason"] == "cancelled", second
+        assert not driver.open
+        again = driver.prompt(session, "again")
+        driver.round(said("fine"), driver.model_jobs()[-1])
+        final = driver.answer_of(again)
+        assert final is not None and final["result"]["stopReason"] == "end_turn"
+        if over:
+            return
+        upto += 1
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_end_of_the_connection_after_every_event(name: str) -> None:
+    upto = 0
+    while True:
+        driver, session, asked, _, over = played(name, upto)
+        driver.stopping.add(session)
+        driver.feed(Closed(driver.now, "terminated"))
+        for key in list(driver.jobs):
+            if driver.exit is None and key in driver.jobs:
+                driver.finish(key)
+        assert driver.exit == 143
+        assert driver.answer_of(asked) is not None
+        if over:
+            return
+        upto += 1
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_script_ends_by_itself(name: str) -> None:
+    driver, _, asked, outside, _ = played(name, 0)
+    while outside.next():
+        pass
+    answer = driver.answer_of(asked)
+    assert answer is not None
+    assert not driver.jobs and not driver.open

@@ -1,0 +1,186 @@
+"""Random walks over the whole core. Safety is checked by the driver after each event, liveness at the end."""
+
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from support.driver import MODEL, OPTIONS, Driver, preview, with_
+from zidane_core.agent.effects import RunModel, RunTool, Wait
+from zidane_core.agent.events import Ended, Failed, JobOutcome, ModelDone, Ok, Progressed, Stopped, WaitDone
+from zidane_core.data import models
+from zidane_core.data.content import Text
+from zidane_core.data.outcome import Usage
+from zidane_core.data.tools import ToolOutput, ToolResult
+from zidane_core.faults import provider_fault
+
+CALLS = st.sampled_from(
+    [
+        models.Called("x", "shell", '{"command": "touch a"}'),
+        models.Called("x", "shell", '{"command": "git commit -m a"}'),
+        models.Called("", "read_file", '{"path": "a"}'),
+        models.Called("x", "read_file", '{"path": "/outside"}'),
+        models.Called("y", "write_file", '{"path": "a", "content": "b"}'),
+        models.Called("y", "fetch", '{"url": "https://example.com/a"}'),
+        models.Called("z", "update_plan", '{"entries": [{"content": "a", "status": "pending", "priority": "low"}]}'),
+        models.Called("z", "edit", "{"),
+        models.Called("z", "nope", "{}"),
+    ]
+)
+BROKEN = st.builds(
+    models.Broke,
+    st.just(provider_fault("server", "Down.", provider="test")),
+    st.booleans(),
+    st.sampled_from([None, 0.0, 5.0, 100.0]),
+)
+SAID = st.sampled_from(
+    [
+        models.TextDelta("a"),
+        models.TextDelta(""),
+        models.TextDelta("\udc97é"),
+        models.ThoughtDelta("hm"),
+        models.BlockEnded(models.Opaque("test", "{}")),
+        models.ForeignBlock(models.Opaque("test", "[]")),
+        models.Used(Usage(3, 4)),
+        models.Warned("No audio."),
+    ]
+)
+ENDS = st.builds(models.Finished, st.sampled_from(["stop", "length", "content-filter", "tool-calls", "error", "other"]))
+BATCH = st.lists(st.one_of(SAID, SAID, CALLS), max_size=4).map(tuple)
+ANSWERS = st.sampled_from(
+    [
+        {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "allow_always"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "reject_once"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "other"}}},
+        {"result": {"outcome": {"outcome": "cancelled"}}},
+        {"result": 7},
+        {"error": {"code": -32601, "message": "no"}},
+    ]
+)
+
+
+class Walk(RuleBasedStateMachine):
+    @initialize(policy=st.sampled_from(["ask", "allow-edits", "allow-all", "read-only"]), sequential=st.booleans())
+    def begin(self, policy: Any, sequential: bool) -> None:
+        other = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
+        options = with_(OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential)
+        self.driver = Driver(options)
+        self.driver.initialize()
+        self.sessions = [self.driver.session(), self.driver.session("/other")]
+        self.asked: list[Any] = []
+
+    def teardown(self) -> None:
+        """Liveness: when every job ends and every question is answered, every request has its answer."""
+        if not hasattr(self, "sessions"):
+            return
+        driver = self.driver
+        for _ in range(2000):
+            if driver.open:
+                driver.choose(next(iter(driver.open)), "reject_once")
+            elif driver.jobs:
+                driver.finish(next(iter(driver.jobs)))
+            else:
+                break
+        assert not driver.jobs and not driver.open
+        assert not [key for key in driver.waiting if key not in driver.answers]
+        driver.close()
+        assert driver.exit == 0
+
+    @rule(which=st.integers(0, 1), text=st.sampled_from(["hi", "", "\udc80"]))
+    def prompt(self, which: int, text: str) -> None:
+        if len(self.asked) < 12:
+            self.asked.append(self.driver.prompt(self.sessions[which], text))
+
+    @rule(which=st.integers(0, 1))
+    def cancel(self, which: int) -> None:
+        session = self.sessions[which]
+        running = self.driver.prompts.get(session, 0) > 0
+        self.driver.cancel(session)
+        if not running or self.driver.prompts[session] == 0:
+            self.driver.stopping.discard(session)
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data())
+    def cancel_request(self, data: st.DataObject) -> None:
+        asked = data.draw(st.sampled_from(self.asked))
+        self.driver.send({"method": "$/cancel_request", "params": {"requestId": asked}})
+
+    @rule(which=st.integers(0, 1), value=st.sampled_from(["other", "test-model", "nope"]))
+    def choose_model(self, which: int, value: str) -> None:
+        session = self.sessions[which]
+        self.driver.request("session/set_config_option", sessionId=session, configId="model", value=value)
+
+    @precondition(lambda self: self.driver.model_jobs())
+    @rule(data=st.data(), batch=BATCH)
+    def model_says(self, data: st.DataObject, batch: tuple[Any, ...]) -> None:
+        self.driver.progress(data.draw(st.sampled_from(self.driver.model_jobs())), *batch)
+
+    @precondition(lambda self: self.driver.model_jobs())
+    @rule(data=st.data(), last=st.one_of(ENDS, ENDS, BROKEN, st.none()))
+    def model_ends(self, data: st.DataObject, last: Any) -> None:
+        key = data.draw(st.sampled_from(self.driver.model_jobs()))
+        if last is not None:
+            self.driver.progress(key, last)
+        self.driver.end(key, Ok(ModelDone()))
+
+    @precondition(lambda self: self.driver.jobs)
+    @rule(data=st.data(), how=st.sampled_from(["well", "stopped", "failed", "bad"]))
+    def job_ends(self, data: st.DataObject, how: str) -> None:
+        key = data.draw(st.sampled_from(list(self.driver.jobs)))
+        what = self.driver.jobs[key]
+        if isinstance(what, Wait | RunModel) and key not in self.driver.stopped and how == "stopped":
+            return
+        self.driver.end(key, self.outcome(what, how))
+
+    @staticmethod
+    def outcome(what: Any, how: str) -> JobOutcome:
+        if how == "stopped":
+            return Stopped()
+        if how == "failed":
+            return Failed(provider_fault("server", "It broke.", provider="test"))
+        if isinstance(what, Wait):
+            return Ok(WaitDone())
+        if isinstance(what, RunModel):
+            return Ok(ModelDone())
+        if how == "bad":
+            return Ok(ToolResult(content=(Text("no"),), failed=True))
+        return Ok(preview(what) if what.stage == "prepare" else ToolResult(content=(Text("ok"),)))
+
+    @precondition(lambda self: self.driver.tool_jobs())
+    @rule(data=st.data())
+    def tool_says(self, data: st.DataObject) -> None:
+        self.driver.now += data.draw(st.sampled_from([0.0, 0.05, 0.2]))
+        self.driver.progress(data.draw(st.sampled_from(self.driver.tool_jobs())), ToolOutput("out"))
+
+    @precondition(lambda self: self.driver.open)
+    @rule(data=st.data(), answer=ANSWERS)
+    def answer(self, data: st.DataObject, answer: dict[str, Any]) -> None:
+        self.driver.reply(data.draw(st.sampled_from(list(self.driver.open))), **answer)
+
+    @rule(number=st.integers(0, 40), answer=ANSWERS)
+    def stray_answer(self, number: int, answer: dict[str, Any]) -> None:
+        if number not in self.driver.open:
+            before = self.driver.connection
+            self.driver.send({"id": number, **answer})
+            assert self.driver.connection is before
+
+    @rule(number=st.integers(0, 60), which=st.integers(0, 1))
+    def stray_events(self, number: int, which: int) -> None:
+        key = f"{self.sessions[which]}/{which + 1}.{number}"
+        if key in self.driver.jobs:
+            return
+        before = self.driver.connection
+        for event in (
+            Ended(self.driver.now, key, Ok(ModelDone())),
+            Progressed(self.driver.now, key, (models.TextDelta("old"),)),
+            Ended(self.driver.now, "nobody", Stopped()),
+        ):
+            self.driver.feed(event)
+        assert self.driver.connection is before
+
+
+TestWalk = Walk.TestCase
+TestWalk.settings = settings(
+    max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+)

@@ -1,0 +1,295 @@
+"""Drives the pure core without a loop: a client, a model and tools as plain data, and the rules of a turn checked.
+
+Every step is taken twice and compared, every frame is looked at, and every rule that must hold at all times is
+checked after every event.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received, Server
+from zidane_core.acp.step import begin, step
+from zidane_core.acp.wire import Implementation
+from zidane_core.agent.effects import Exit, RunModel, RunTool, Send, Start, Stop, Wait
+from zidane_core.agent.events import (
+    CheckedPath,
+    Closed,
+    Ended,
+    Failed,
+    JobOutcome,
+    ModelDone,
+    Ok,
+    Progressed,
+    Stopped,
+    WaitDone,
+)
+from zidane_core.agent.presets import ACP_DEFAULT
+from zidane_core.agent.state import Options
+from zidane_core.data import models
+from zidane_core.data.content import Text
+from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
+
+MODEL = models.ModelChoice(value="test-model", name="Test model", provider="test", id="test-model")
+OPTIONS = Options(models=(MODEL,), default_model="test-model", tools=ACP_DEFAULT, system="Work in {cwd}.")
+SERVER = Server(info=Implementation(name="zidane-acp", version="0"))
+TURN_UPDATES = {"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
+DONE = {"completed", "failed"}
+
+
+def said(text: str) -> tuple[models.ModelEvent, ...]:
+    """A round that says something and stops."""
+    return (models.TextDelta(text), models.Finished("stop"))
+
+
+def calls(*made: tuple[str, dict[str, object]], text: str = "") -> tuple[models.ModelEvent, ...]:
+    """A round that calls tools."""
+    lead = (models.TextDelta(text),) if text else ()
+    called = tuple(models.Called("id", name, json.dumps(arguments)) for name, arguments in made)
+    return (*lead, *called, models.Finished("tool-calls"))
+
+
+class Driver:
+    """One connection with everything around it in the test's hands."""
+
+    def __init__(self, options: Options = OPTIONS, capabilities: dict[str, Any] | None = None) -> None:
+        self.now = 0.0
+        self.connection: Connection = begin(Opened(now=0.0, seed="seed", options=options, server=SERVER))
+        self.capabilities = capabilities or {}
+        self.jobs: dict[str, Any] = {}
+        self.stopped: set[str] = set()
+        self.keys: set[str] = set()
+        self.frames: list[dict[str, Any]] = []
+        self.open: dict[int, dict[str, Any]] = {}
+        self.waiting: dict[tuple[str, Any], str] = {}
+        self.answers: dict[tuple[str, Any], dict[str, Any]] = {}
+        self.prompts: dict[str, int] = {}
+        self.cards: dict[str, dict[str, str]] = {}
+        self.stopping: set[str] = set()
+        self.exit: int | None = None
+        self.last_id = 0
+        self.events = 0
+
+    # In ------------------------------------------------------------------------------------------
+
+    def feed(self, event: ConnectionEvent) -> None:
+        """Take one step, check that it is deterministic, and do what it says."""
+        assert self.exit is None, "an event after the exit"
+        self.events += 1
+        before = self.connection
+        after, effects = step(before, event)
+        assert step(before, event) == (after, effects), "the same input gave another output"
+        self.connection = after
+        for effect in effects:
+            self._perform(effect)
+        self._check()
+
+    def bytes(self, data: bytes) -> None:
+        self.feed(Received(self.now, data))
+
+    def send(self, frame: dict[str, Any]) -> None:
+        self.bytes(json.dumps({"jsonrpc": "2.0", **frame}).encode())
+
+    def request(self, method: str, request_id: Any = None, **params: Any) -> Any:
+        self.last_id += 1
+        request_id = self.last_id if request_id is None else request_id
+        prompt_of = params["sessionId"] if method == "session/prompt" else ""
+        self.waiting[type(request_id).__name__, request_id] = prompt_of
+        if method == "session/prompt":
+            self.prompts[params["sessionId"]] = self.prompts.get(params["sessionId"], 0) + 1
+        self.send({"id": request_id, "method": method, "params": params})
+        return request_id
+
+    def answer_of(self, request_id: Any) -> dict[str, Any] | None:
+        return self.answers.get((type(request_id).__name__, request_id))
+
+    def initialize(self) -> None:
+        self.request("initialize", protocolVersion=1, clientCapabilities=self.capabilities)
+
+    def session(self, cwd: str = "/work") -> str:
+        """A new session, its folder looked at."""
+        asked = self.request("session/new", cwd=cwd, mcpServers=[])
+        self.end(self.only(lambda what: not isinstance(what, RunModel | RunTool | Wait)), Ok(CheckedPath()))
+        answer = self.answer_of(asked)
+        assert answer is not None
+        return answer["result"]["sessionId"]
+
+    def prompt(self, session: str, text: str = "hello") -> Any:
+        return self.request("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+
+    def cancel(self, session: str) -> None:
+        self.stopping.add(session)
+        self.send({"method": "session/cancel", "params": {"sessionId": session}})
+
+    def only(self, wanted: Callable[[Any], bool]) -> str:
+        """The key of the one running job of this kind."""
+        found = [key for key, what in self.jobs.items() if wanted(what)]
+        assert len(found) == 1, self.jobs
+        return found[0]
+
+    def model_jobs(self) -> list[str]:
+        return [key for key, what in self.jobs.items() if isinstance(what, RunModel)]
+
+    def tool_jobs(self, stage: str = "run") -> list[str]:
+        return [key for key, what in self.jobs.items() if isinstance(what, RunTool) and what.stage == stage]
+
+    def progress(self, key: str, *batch: Any) -> None:
+        self.feed(Progressed(self.now, key, batch))
+
+    def end(self, key: str, outcome: JobOutcome) -> None:
+        self.jobs.pop(key, None)
+        self.feed(Ended(self.now, key, outcome))
+
+    def round(self, events: Iterable[models.ModelEvent], key: str | None = None) -> None:
+        """The running model says all this and ends."""
+        key = self.model_jobs()[0] if key is None else key
+        self.progress(key, *events)
+        self.end(key, Ok(ModelDone()))
+
+    def fail(self, fault: models.Broke) -> None:
+        self.end(self.model_jobs()[0], Failed(fault.fault, fault.retryable, fault.retry_after))
+
+    def close(self, reason: Any = "eof") -> None:
+        self.feed(Closed(self.now, reason))
+
+    def reply(self, request_id: int, **body: Any) -> None:
+        """The client answers a request of ours."""
+        self.open.pop(request_id, None)
+        self.send({"id": request_id, **body})
+
+    def choose(self, request_id: int, option: str) -> None:
+        self.reply(request_id, result={"outcome": {"outcome": "selected", "optionId": option}})
+
+    def finish(self, key: str) -> None:
+        """A job ends as a well-behaved outsider would end it."""
+        what = self.jobs[key]
+        if key in self.stopped:
+            self.end(key, Stopped())
+        elif isinstance(what, Wait):
+            self.now += what.seconds
+            self.end(key, Ok(WaitDone()))
+        elif isinstance(what, RunTool):
+            self.end(key, Ok(preview(what) if what.stage == "prepare" else ToolResult(content=(Text("done"),))))
+        elif isinstance(what, RunModel):
+            self.round(said("ok"), key)
+        else:
+            self.end(key, Ok(CheckedPath()))
+
+    # Out -----------------------------------------------------------------------------------------
+
+    def _perform(self, effect: Any) -> None:
+        if isinstance(effect, Start):
+            assert effect.key not in self.keys, "a key was used twice"
+            self.keys.add(effect.key)
+            self.jobs[effect.key] = effect.what
+            session = effect.key.rpartition("/")[0]
+            assert isinstance(effect.what, Wait) or session not in self.stopping, "work began after the cancel"
+            if isinstance(effect.what, RunModel):
+                check_history(effect.what.request.messages)
+        elif isinstance(effect, Stop):
+            self.stopped.add(effect.key)
+        elif isinstance(effect, Send):
+            self._sent(json.loads(effect.frame))
+        elif isinstance(effect, Exit):
+            self.exit = effect.code
+
+    def _sent(self, frame: dict[str, Any]) -> None:
+        self.frames.append(frame)
+        if "method" not in frame:
+            key = (type(frame["id"]).__name__, frame["id"])
+            if frame["id"] is None and key not in self.waiting:
+                return
+            assert key in self.waiting, f"an answer to nothing: {frame}"
+            assert key not in self.answers, f"answered twice: {frame}"
+            self.answers[key] = frame
+            if self.waiting[key]:
+                self._turn_over(self.waiting[key])
+        elif frame["method"] == "session/update":
+            self._update(frame["params"]["sessionId"], frame["params"]["update"])
+        elif frame["method"] == "$/cancel_request":
+            assert self.open.pop(frame["params"]["requestId"], None), "withdrew a question that was not open"
+        else:
+            assert "id" in frame, frame
+            self.open[frame["id"]] = frame
+            if frame["method"] == "session/request_permission":
+                call = frame["params"]["toolCall"]["toolCallId"]
+                assert self.cards[frame["params"]["sessionId"]][call] == "pending", "asked before its card"
+                assert {"allow_once", "reject_once"} <= {o["kind"] for o in frame["params"]["options"]}
+
+    def _turn_over(self, session: str) -> None:
+        self.prompts[session] -= 1
+        self.stopping.discard(session)
+        open_cards = [call for call, status in self.cards.get(session, {}).items() if status not in DONE]
+        assert not open_cards, f"cards still open at the answer: {open_cards}"
+
+    def _update(self, session: str, update: dict[str, Any]) -> None:
+        kind = update["sessionUpdate"]
+        if kind in TURN_UPDATES:
+            assert self.prompts.get(session, 0) > 0, f"an update after the answer: {update}"
+        cards = self.cards.setdefault(session, {})
+        if kind == "tool_call":
+            assert update["toolCallId"] not in cards, "a call id was used twice"
+            cards[update["toolCallId"]] = update["status"]
+        elif kind == "tool_call_update":
+            status = cards[update["toolCallId"]]
+            assert status not in DONE, f"an update of a finished card: {update}"
+            cards[update["toolCallId"]] = update.get("status", status)
+            if update.get("status") in DONE:
+                assert "rawOutput" in update and "content" in update, update
+
+    def _check(self) -> None:
+        assert {number: known.key for number, known in self.connection.open.items()}.keys() == self.open.keys()
+        assert {known.key for known in self.connection.open.values()} == set(self.connection.ids)
+
+    # Looking -------------------------------------------------------------------------------------
+
+    def updates(self, session: str | None = None) -> list[dict[str, Any]]:
+        return [
+            frame["params"]["update"]
+            for frame in self.frames
+            if frame.get("method") == "session/update" and session in (None, frame["params"]["sessionId"])
+        ]
+
+    def text(self, kind: str = "agent_message_chunk") -> str:
+        return "".join(u["content"]["text"] for u in self.updates() if u["sessionUpdate"] == kind)
+
+    def asked(self) -> list[int]:
+        return list(self.open)
+
+
+def preview(what: RunTool) -> Preview:
+    """What a preparation finds in an ordinary folder."""
+    resolved = tuple(ResolvedPath(path, path, inside(path, what.roots)) for path in what.paths)
+    diffs = (Diff(what.paths[0], "old\n", "new\n"),) if what.name in {"edit", "write_file", "multi_edit"} else ()
+    return Preview(paths=resolved, diffs=diffs, digest="digest" if diffs else "")
+
+
+def inside(path: str, roots: tuple[str, ...]) -> bool:
+    return any(path == root or path.startswith(root + "/") for root in roots)
+
+
+def check_history(messages: tuple[models.Message, ...]) -> None:
+    """Every call has exactly one result right behind its message, and no result is without a call."""
+    for position, message in enumerate(messages):
+        called = [b.id for b in message.blocks if isinstance(b, models.Call)] if isinstance(
+            message, models.AssistantMessage
+        ) else []
+        after = messages[position + 1] if position + 1 < len(messages) else None
+        results = [r.id for r in after.results] if isinstance(after, models.ResultsMessage) else []
+        if called or results:
+            assert called == results, (called, results)
+        if isinstance(message, models.ResultsMessage):
+            assert position and isinstance(messages[position - 1], models.AssistantMessage)
+    assert messages and not isinstance(messages[-1], models.AssistantMessage)
+
+
+def ready(options: Options = OPTIONS, capabilities: dict[str, Any] | None = None) -> tuple[Driver, str]:
+    """A driver with one open session."""
+    driver = Driver(options, capabilities)
+    driver.initialize()
+    return driver, driver.session()
+
+
+def with_(options: Options, **changes: Any) -> Options:
+    return msgspec.structs.replace(options, **changes)
