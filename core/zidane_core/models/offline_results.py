@@ -62,21 +62,9 @@ def _listed(what: str) -> Wording:
     return wording
 
 
-_NUMBERED: Final = re.compile(r"[ ]*(\d+)(?:\t|→|\|[ ]?)(.*)")
-
-
-def numbered_lines(text: str, first: int = 1) -> tuple[tuple[int, str], ...]:
-    """The lines with their numbers, also where the tool wrote the numbers in front of the lines."""
+def _numbered(text: str, first: int) -> tuple[tuple[int, str], ...]:
+    """The lines with their numbers."""
     lines = text.split("\n")[: -1 if text.endswith("\n") else None]
-    matches = tuple(_NUMBERED.fullmatch(line) for line in lines)
-    if (
-        lines
-        and matches[0] is not None
-        and matches[0][1] == str(first)
-        and len(lines) > 1
-        and all(matches[:2])
-    ):
-        return tuple((int(match[1]), match[2]) for match in matches if match is not None)
     return tuple((number, line.removesuffix("\r")) for number, line in enumerate(lines, first))
 
 
@@ -85,22 +73,28 @@ def _read(command: str, arguments: Arguments, text: str) -> str:
     line = arguments.get("line")
     first = line if isinstance(line, int) else 1
     if command == "outline":
-        return _outlined(path, numbered_lines(text, first))
+        return _outlined(path, _numbered(text, first))
     if not text:
         return f"{quoted(path)} is empty.\n"
     return f"{quoted(path)}:\n\n{fenced(text, language_of(path).fence)}"
+
+
+_NOTE: Final = re.compile(r"\[[A-Z].*\]")
 
 
 def _outlined(path: str, lines: tuple[tuple[int, str], ...]) -> str:
     entries = outline(path, lines)
     if entries is None:
         return f"I know no outline for {quoted(path)}; I can read {OUTLINED}.\n"
+    # The tool says in its last line what it left out, and then the outline lacks it too.
+    last = lines[-1][1] if lines else ""
+    note = f"\n{last}\n" if _NOTE.fullmatch(last) else ""
     if not entries:
-        return f"{quoted(path)} has no classes, functions or headings that I can see in {_counted(len(lines), 'line')}.\n"
+        return f"I see no classes, functions or headings in {quoted(path)}.\n{note}"
     shown = "\n".join(
         f"{'  ' * entry.depth}- {quoted(entry.text, 120)} line {entry.line}" for entry in entries
     )
-    return f"{quoted(path)} has {_counted(len(entries), 'entry').replace('entrys', 'entries')}:\n\n{shown}\n"
+    return f"The outline of {quoted(path)}:\n\n{shown}\n{note}"
 
 
 def _changed(_command: str, arguments: Arguments, text: str) -> str:

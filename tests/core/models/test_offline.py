@@ -321,9 +321,11 @@ def test_an_outline_names_what_the_file_defines(path: str, text: str, lines: tup
     assert tuple(answered.split("\n\n", 1)[1].rstrip("\n").split("\n")) == lines
 
 
-def test_an_outline_takes_the_numbers_that_the_tool_wrote() -> None:
-    answered = after("/outline a.py", "read_file", {"path": "a.py"}, "     1\timport re\n     2\tdef f():\n")
-    assert "- `def f()` line 2" in answered
+def test_an_outline_of_a_file_that_was_cut_says_so() -> None:
+    answered = after(
+        "/outline a.py", "read_file", {"path": "a.py"}, "def f():\n[Cut here. Read on with line=2.]"
+    )
+    assert answered.endswith("- `def f()` line 1\n\n[Cut here. Read on with line=2.]\n")
 
 
 def test_an_outline_of_an_unknown_language_or_of_nothing_says_so() -> None:
