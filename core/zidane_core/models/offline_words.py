@@ -5,16 +5,10 @@ from typing import Final
 
 from zidane_core.models.offline_commands import BY_NAME, OFFLINE_COMMANDS, OfflineCommand
 from zidane_core.models.offline_quoting import quoted
+from zidane_core.models.providers import DETECTION_ORDER, PROVIDERS
 
-KEY_VARIABLES: Final = (
-    ("ANTHROPIC_API_KEY", "anthropic"),
-    ("OPENAI_API_KEY", "openai"),
-    ("OPENROUTER_API_KEY", "openrouter"),
-    ("CEREBRAS_API_KEY", "cerebras"),
-    ("GROQ_API_KEY", "groq"),
-    ("DEEPSEEK_API_KEY", "deepseek"),
-    ("MISTRAL_API_KEY", "mistral"),
-    ("XAI_API_KEY", "xai"),
+KEY_VARIABLES: Final = tuple(
+    (variable, name) for name in DETECTION_ORDER if (variable := PROVIDERS[name].key_variable) is not None
 )
 """The variables that hold a key, in the order in which they are looked at, and the provider each one selects."""
 
