@@ -1,0 +1,85 @@
+"""One prompt without a conversation: `chat -p`, or a prompt on standard input."""
+
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+import anyio
+from returns.result import Failure, Result
+
+from zidane_acp.chat.client import Client, Decide
+from zidane_acp.chat.connection import RpcError
+from zidane_acp.chat.link import Launch, linked, watch_signals
+from zidane_acp.chat.plain import PlainView
+from zidane_acp.chat.process import AgentProcess
+from zidane_acp.chat.words import STOPPED, ended_text, error_text, first_line
+
+SETTLE: Final = 3.0
+"""Seconds that a cancelled turn gets to end by itself."""
+CODES: Final[Mapping[str, int]] = {"end_turn": 0, "cancelled": 130}
+
+
+class OnePrompt:
+    """Run one prompt. `run` gives the exit code: 0 end_turn, 1 error, 3 another stop, 130 cancelled."""
+
+    def __init__(self, launch: Launch, view: PlainView, decide: Decide) -> None:
+        self._launch = launch
+        self._view = view
+        self._client = Client(view, decide)
+        self._prompting = False
+        self._signals = 0
+        self._code: int | None = None
+
+    async def run(self, words: str) -> int:
+        async with linked(self._launch, self._client) as (process, _), anyio.create_task_group() as tasks:
+            tasks.start_soon(watch_signals, self._on_signal(tasks.cancel_scope))
+            code = await self._prompt(words, process)
+            self._code = code if self._code is None else self._code
+            tasks.cancel_scope.cancel()
+        self._view.finish()
+        return 1 if self._code is None else self._code
+
+    def _on_signal(self, scope: anyio.CancelScope) -> Callable[[int], Awaitable[None]]:
+        async def on_signal(number: int) -> None:
+            self._signals += 1
+            self._code = 130 if number == signal.SIGINT else 128 + number
+            if self._signals > 1 or not self._prompting:
+                scope.cancel()
+                return
+            scope.deadline = anyio.current_time() + SETTLE
+            await self._client.cancel()
+
+        return on_signal
+
+    async def _prompt(self, words: str, process: AgentProcess) -> int:
+        opened = await self._client.open(self._launch.cwd)
+        if isinstance(opened, Failure):
+            return await self._failed(opened.failure(), process)
+        self._view.note(first_line(opened.unwrap()))
+        self._prompting = True
+        answer: Result[str, RpcError] = await self._client.prompt(words)
+        self._prompting = False
+        if isinstance(answer, Failure):
+            return await self._failed(answer.failure(), process)
+        stop = answer.unwrap()
+        self._view.finish()
+        if stop != "end_turn":
+            self._view.note(STOPPED.get(stop, f"The turn ended: {stop or 'without a reason'}."))
+        return CODES.get(stop, 3)
+
+    async def _failed(self, error: RpcError, process: AgentProcess) -> int:
+        self._view.finish()
+        if error.code == 0:
+            # A moment for its exit code and its last words.
+            with anyio.move_on_after(0.5):
+                await process.gone()
+            self._view.note(ended_text(process.exit_code, process.last_words))
+        else:
+            self._view.note(error_text(error))
+        return 1
+
+
+def read_prompt() -> str:
+    """The whole of standard input."""
+    return sys.stdin.buffer.read().decode("utf-8", "replace").strip()

@@ -1,0 +1,107 @@
+"""The conversation on a terminal."""
+
+import signal
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import anyio
+import anyio.abc
+from returns.result import Failure
+
+from zidane_acp.chat.client import Client, Decide
+from zidane_acp.chat.keyboard import Keyboard
+from zidane_acp.chat.link import Launch, linked, watch_signals
+from zidane_acp.chat.process import AgentProcess
+from zidane_acp.chat.screen import Screen
+from zidane_acp.chat.words import STOPPED, ended_text, error_text, first_line
+
+LEAVE = frozenset({"/exit", "/quit"})
+
+
+class Input(Protocol):
+    """Where prompts come from; None ends the conversation."""
+
+    async def read(self, typed: str = "") -> str | None: ...
+
+    def leave(self) -> None: ...
+
+
+class Conversation:
+    """One agent, one terminal. `run` gives the exit code."""
+
+    def __init__(self, launch: Launch, screen: Screen, keyboard: Keyboard, prompts: Input, decide: Decide) -> None:
+        self._launch = launch
+        self._screen = screen
+        self._keyboard = keyboard
+        self._prompts = prompts
+        self._client = Client(screen, decide)
+        self._in_turn = False
+        self._cancelled = False
+        self._code = 0
+
+    async def run(self) -> int:
+        link = linked(self._launch, self._client)
+        async with link as (process, connection), anyio.create_task_group() as tasks:
+            tasks.start_soon(watch_signals, self._signalled(tasks.cancel_scope))
+            tasks.start_soon(self._leave_when, connection.closed)
+            await self._converse(process)
+            tasks.cancel_scope.cancel()
+        return self._code
+
+    def _signalled(self, scope: anyio.CancelScope) -> Callable[[int], Awaitable[None]]:
+        async def on_signal(number: int) -> None:
+            if number == signal.SIGINT and self._in_turn and not self._cancelled:
+                self._cancelled = True
+                self._screen.cancelling()
+                await self._client.cancel()
+                return
+            self._code = 128 + number
+            scope.cancel()
+
+        return on_signal
+
+    async def _leave_when(self, closed: anyio.Event) -> None:
+        await closed.wait()
+        self._prompts.leave()
+
+    async def _converse(self, process: AgentProcess) -> None:
+        opened = await self._client.open(self._launch.cwd)
+        if isinstance(opened, Failure):
+            await self._failed(error_text(opened.failure()), opened.failure().code == 0, process)
+            self._code = 1
+            return
+        self._screen.tell(first_line(opened.unwrap()), "bold")
+        while True:
+            self._screen.gap()
+            words = await self._prompts.read(self._keyboard.take_typed())
+            if self._client.connection.closed.is_set():
+                await self._failed("", True, process)
+                self._code = 1
+                return
+            if words is None or words.strip() in LEAVE:
+                return
+            if words.strip():
+                await self._turn(words, process)
+
+    async def _turn(self, words: str, process: AgentProcess) -> None:
+        self._in_turn, self._cancelled = True, False
+        with self._keyboard.quiet():
+            try:
+                async with anyio.create_task_group() as painting:
+                    painting.start_soon(self._screen.run_turn)
+                    answer = await self._client.prompt(words)
+                    painting.cancel_scope.cancel()
+            finally:
+                self._in_turn = False
+                self._screen.end_turn()
+        if isinstance(answer, Failure):
+            await self._failed(error_text(answer.failure()), answer.failure().code == 0, process)
+        elif answer.unwrap() != "end_turn":
+            self._screen.tell(STOPPED.get(answer.unwrap(), f"The turn ended: {answer.unwrap()}."), "yellow")
+
+    async def _failed(self, sentence: str, gone: bool, process: AgentProcess) -> None:
+        if gone:
+            # A moment for its exit code and its last words.
+            with anyio.move_on_after(0.5):
+                await process.gone()
+        self._screen.tell(ended_text(process.exit_code, process.last_words) if gone else sentence, "red")

@@ -1,0 +1,82 @@
+"""The keyboard while the agent works: no echo, single keys for questions, and nothing typed is lost."""
+
+import os
+import select
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import anyio
+
+READ: Final = 1024
+ESCAPE: Final = "\x1b"
+
+
+class Keyboard:
+    """The terminal on a file descriptor. `typed` is what came while nobody asked; the next prompt gets it."""
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        self._fd = sys.stdin.fileno() if descriptor is None else descriptor
+        self.typed = ""
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Single keys without echo; Ctrl-C still makes a signal."""
+        if sys.platform == "win32":  # no termios there: keys echo, and questions take Enter
+            yield
+            return
+        import termios
+
+        before = termios.tcgetattr(self._fd)
+        now = termios.tcgetattr(self._fd)
+        now[3] &= ~(termios.ECHO | termios.ICANON)
+        now[6][termios.VMIN], now[6][termios.VTIME] = 1, 0
+        # TCSADRAIN keeps what was typed ahead, TCSAFLUSH would drop it.
+        termios.tcsetattr(self._fd, termios.TCSADRAIN, now)
+        try:
+            yield
+        finally:
+            self.keep_typed()
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, before)
+
+    def keep_typed(self) -> None:
+        """Take what was typed before a question appeared, so that it does not answer the question."""
+        if sys.platform == "win32":
+            return
+        while select.select((self._fd,), (), (), 0)[0]:
+            data = os.read(self._fd, READ)
+            if not data:
+                return
+            self._keep(data.decode("utf-8", "replace"))
+
+    async def key(self) -> str:
+        """The next key; cursor keys and the like are passed over. Empty when the terminal is gone."""
+        while True:
+            if sys.platform == "win32":
+                data = (await anyio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True)).encode()
+            else:
+                await anyio.wait_readable(self._fd)
+                data = os.read(self._fd, READ)
+            if not data:
+                return ""
+            keys = data.decode("utf-8", "replace")
+            if keys.startswith(ESCAPE):
+                continue
+            self._keep(keys[1:])
+            return keys[0]
+
+    def take_typed(self) -> str:
+        """What was typed ahead, once."""
+        typed, self.typed = self.typed, ""
+        return typed.rstrip("\r\n").replace("\r", "\n")
+
+    def _keep(self, keys: str) -> None:
+        if ESCAPE in keys:
+            return
+        for key in keys:
+            # Backspace edits what is kept; other control keys mean nothing here.
+            if key in "\x7f\b":
+                self.typed = self.typed[:-1]
+            elif key >= " " or key in "\n\r\t":
+                self.typed += key

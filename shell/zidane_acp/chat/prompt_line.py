@@ -1,0 +1,94 @@
+"""The line where the user types: history, and completion of the agent's slash commands."""
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+from zidane_acp.chat.safe_text import clip, line
+from zidane_acp.chat.updates import Command
+
+PLACEHOLDER = "Ask something · / lists commands · Ctrl-D leaves"
+
+
+class SlashCompleter(Completer):
+    """Completes `/name` at the start of the text."""
+
+    def __init__(self, commands: Callable[[], tuple[Command, ...]]) -> None:
+        self._commands = commands
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        typed = document.text_before_cursor
+        if not typed.startswith("/") or any(character.isspace() for character in typed):
+            return
+        for command in self._commands():
+            if command.name.startswith(typed[1:]):
+                hint = f" {line(command.hint)}" if command.hint else ""
+                yield Completion(
+                    f"/{command.name}" + (" " if command.hint else ""),
+                    start_position=-len(typed),
+                    display=clip(f"/{line(command.name)}{hint}", 40),
+                    display_meta=clip(line(command.description), 80),
+                )
+
+
+class PromptLine:
+    """Reads prompts. None means that the user wants to leave."""
+
+    def __init__(self, folder: Path, commands: Callable[[], tuple[Command, ...]]) -> None:
+        self._session: PromptSession[str] = PromptSession(
+            history=open_history(folder),
+            completer=SlashCompleter(commands),
+            key_bindings=_bindings(),
+            complete_while_typing=True,
+            multiline=False,
+        )
+
+    async def read(self, typed: str = "") -> str | None:
+        """The next prompt, with `typed` already in it. Ctrl-C clears the line, on an empty line it leaves."""
+        while True:
+            try:
+                return await self._session.prompt_async(
+                    FormattedText([("bold ansicyan", "› ")]),
+                    default=typed,
+                    placeholder=FormattedText([("ansibrightblack", PLACEHOLDER)]),
+                    handle_sigint=False,
+                )
+            except EOFError:
+                return None
+            except KeyboardInterrupt:
+                if not self._session.default_buffer.text:
+                    return None
+                typed = ""
+
+    def leave(self) -> None:
+        """Give up waiting, because the agent has ended."""
+        if self._session.app.is_running:
+            self._session.app.exit(exception=EOFError)
+
+
+def open_history(folder: Path) -> History:
+    """The history file, readable by its owner only; in memory when the folder cannot be used."""
+    path = folder / "chat_history"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600))
+    except OSError:
+        return InMemoryHistory()
+    return FileHistory(str(path))
+
+
+def _bindings() -> KeyBindings:
+    bindings = KeyBindings()
+
+    def new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    bindings.add("escape", "enter")(new_line)
+    return bindings

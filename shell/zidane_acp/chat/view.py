@@ -1,0 +1,160 @@
+"""How updates look: rich renderables for text, tool cards, diffs, plans and questions."""
+
+import difflib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import ClassVar, Final
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.text import Text
+
+from zidane_acp.chat.safe_text import clip, line, neutral, output
+from zidane_acp.chat.updates import Card, FileDiff, Notice, Output, Plan, Question
+from zidane_acp.fields import JsonObject
+
+OUTPUT_LINES: Final = 12
+LIVE_LINES: Final = 6
+DIFF_LINES: Final = 60
+MARKS: Final[Mapping[str | None, tuple[str, str]]] = {
+    "completed": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "in_progress": ("●", "cyan"),
+}
+STEP_MARKS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "completed": ("✓", "green", "dim"),
+    "in_progress": ("▸", "cyan", "bold"),
+}
+SEVERITIES: Final[Mapping[str, tuple[str, str]]] = {
+    "warning": ("!", "yellow"),
+    "error": ("✗", "red"),
+}
+
+
+class LeftHeading(Heading):
+    """A heading that stays at the left."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.text.justify = "left"
+        yield self.text
+
+
+class ChatMarkdown(Markdown):
+    """Markdown whose links show their address instead of hiding it in an escape sequence."""
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": LeftHeading}
+
+    def __init__(self, text: str) -> None:
+        super().__init__(neutral(text), hyperlinks=False, code_theme="ansi_dark")
+
+
+def said(text: str) -> RenderableType:
+    """Finished or live Markdown of the answer."""
+    return ChatMarkdown(text)
+
+
+def thought(text: str) -> RenderableType:
+    """Thinking, dimmed."""
+    return Padding(Text(neutral(text.strip()), style="dim italic"), (0, 0, 0, 2))
+
+
+def notice(item: Notice) -> RenderableType:
+    """A notice on a line of its own."""
+    mark, style = SEVERITIES.get(item.severity, ("·", "blue"))
+    return Text.assemble((f"{mark} ", style), (neutral(item.text), style))
+
+
+def plan(item: Plan) -> RenderableType:
+    """The plan with its marks."""
+    rows = [Text("Plan", style="bold")]
+    for step in item.steps:
+        mark, colour, style = STEP_MARKS.get(step.status, ("○", "dim", ""))
+        rows.append(Text.assemble(("  " + mark + " ", colour), (line(step.content), style)))
+    return Group(*rows)
+
+
+def card(item: Card, *, diffs: bool = True, live: bool = False) -> RenderableType:
+    """A tool call: title, what it changes, what it gave."""
+    mark, colour = MARKS.get(item.status, ("○", "yellow"))
+    parts: list[RenderableType] = [
+        Text.assemble((f"{mark} ", colour), (neutral(item.title or "Tool call"), "bold"), overflow="fold")
+    ]
+    for content in item.content or ():
+        if isinstance(content, FileDiff):
+            if diffs:
+                parts.append(diff(content))
+        else:
+            parts.append(shown_output(content, live))
+    return Group(*parts)
+
+
+def shown_output(content: Output, live: bool) -> RenderableType:
+    """The last lines of a running call, the first and last ones of a finished call."""
+    lines = output(content.text).strip("\n").split("\n")
+    if lines == [""]:
+        return Group()
+    limit = LIVE_LINES if live else OUTPUT_LINES
+    if len(lines) > limit:
+        missing = f"… {len(lines) - limit} more lines …"
+        keep = limit - limit // 3 if not live else 0
+        lines = [*lines[:keep], missing, *lines[len(lines) - (limit - keep) :]]
+    return Padding(Text("\n".join(lines), style="dim", overflow="ellipsis", no_wrap=True), (0, 0, 0, 4))
+
+
+def diff(change: FileDiff) -> RenderableType:
+    """The changed lines with three lines around them."""
+    name = os.path.relpath(change.path) if os.path.isabs(change.path) else change.path
+    if name.startswith(".."):
+        name = change.path
+    rows = [Text(("new file " if change.old is None else "") + line(name), style="dim")]
+    rows.extend(_diff_rows(change.old or "", change.new))
+    if len(rows) > DIFF_LINES:
+        rows = [*rows[:DIFF_LINES], Text(f"… {len(rows) - DIFF_LINES} more lines …", style="dim")]
+    return Padding(Group(*rows), (0, 0, 0, 4))
+
+
+def _diff_rows(old: str, new: str) -> Iterator[Text]:
+    before, after = neutral(old).split("\n"), neutral(new).split("\n")
+    # The first two rows name the files, which the title does already.
+    for row in islice(difflib.unified_diff(before, after, n=3, lineterm=""), 2, None):
+        style = "green" if row.startswith("+") else "red" if row.startswith("-") else ""
+        style = "cyan dim" if row.startswith("@@") else style
+        yield Text(row, style=style, overflow="ellipsis", no_wrap=True)
+
+
+def question(item: Question) -> RenderableType:
+    """What is asked: the whole call, with its change or its arguments."""
+    parts: list[RenderableType] = [
+        Text.assemble(("? ", "bold yellow"), (neutral(item.card.title or "Tool call"), "bold"), overflow="fold")
+    ]
+    changes = [content for content in item.card.content or () if isinstance(content, FileDiff)]
+    parts.extend(diff(change) for change in changes)
+    if not changes and item.card.raw_input:
+        parts.append(Padding(Text("\n".join(arguments(item.card.raw_input)), style="dim"), (0, 0, 0, 4)))
+    return Group(*parts)
+
+
+def arguments(raw: JsonObject) -> Iterable[str]:
+    """The arguments of a call, one a line, long ones clipped."""
+    for name, value in raw.items():
+        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield f"{line(name)}: {clip(neutral(shown), 2000)}"
+
+
+class Tail:
+    """The last `height` lines of what it wraps: what is live must never be taller than the screen."""
+
+    def __init__(self, parts: Iterable[RenderableType], height: int) -> None:
+        self._parts = tuple(parts)
+        self._height = height
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        free = options.update(height=None)
+        lines = console.render_lines(Group(*self._parts), free, pad=False)
+        for row in lines[-self._height :]:
+            yield from row
+            yield Segment.line()

@@ -1,0 +1,55 @@
+"""The entry point of the console script. It imports nothing heavy: editors wait for this start."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from zidane_acp.settings import Settings, parse
+
+HELP_OR_VERSION = frozenset({"--help", "-h", "--version", "-V"})
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and give the exit code. Bare flags, or `serve`, speak ACP on stdin and stdout."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    terminal = _on_terminal()
+    if not words and terminal:
+        words = ["chat"]
+    flags = _serve_flags(words)
+    if flags is not None:
+        settings = parse(flags, os.environ)
+        if isinstance(settings, Settings):
+            if terminal:
+                print(
+                    "zidane-acp waits for ACP messages on standard input; `zidane-acp chat` starts a conversation.",
+                    file=sys.stderr,
+                )
+            from zidane_acp.stdio import run
+
+            return run(settings)
+    from zidane_acp.cli import run_command
+
+    return run_command(words)
+
+
+def _serve_flags(words: Sequence[str]) -> Sequence[str] | None:
+    """The flags of `serve`, or None when this is another command, or asks for help."""
+    if words[:1] == ["serve"]:
+        flags = words[1:]
+    elif not words or words[0].startswith("-"):
+        flags = words
+    else:
+        return None
+    return None if HELP_OR_VERSION.intersection(flags) else flags
+
+
+def _on_terminal() -> bool:
+    # A closed stdin is None or raises: then there is no terminal either.
+    try:
+        return sys.stdin is not None and sys.stdin.isatty()
+    except ValueError:
+        return False
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,256 @@
+"""The flags of `serve` and `chat` as one table, and the pure function that reads them.
+
+Everything that names a flag (the serve path, the help texts, the agent that `chat` starts) reads FLAGS.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from zidane_core.data.models import ThinkingLevel
+
+PermissionPolicy: TypeAlias = Literal["ask", "allow-edits", "allow-all", "read-only"]
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+FlagType: TypeAlias = Literal["text", "count", "switch"]
+Value: TypeAlias = str | int | bool | tuple[str, ...]
+
+SAFE_PYTHON: Final = ("-P", "-m", "zidane_acp.main")
+"""Arguments of the interpreter that start this program; -P keeps the working folder off the import path."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What the flags and the environment say. `models[0]` is the default model; empty means the provider's.
+
+    `max_frame` is in bytes, `home` is the state folder or None for the platform's.
+    """
+
+    provider: str | None = None
+    models: tuple[str, ...] = ()
+    base_url: str | None = None
+    permission: PermissionPolicy = "ask"
+    thinking: ThinkingLevel = "off"
+    max_rounds: int = 50
+    home: str | None = None
+    script: str | None = None
+    log_level: LogLevel = "warning"
+    log_file: str | None = None
+    trace: str | None = None
+    sequential_tools: bool = False
+    allow_private_fetch: bool = False
+    max_frame: int = 64 * 1024 * 1024
+
+
+class SettingsProblem(msgspec.Struct, frozen=True, gc=False):
+    """A flag or variable that cannot be used: one plain sentence that names it and what is allowed."""
+
+    message: str
+
+
+class Flag(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One flag. `field` is its name in Settings, `allowed` is empty when any text will do."""
+
+    name: str
+    field: str
+    help: str
+    type: FlagType = "text"
+    metavar: str = "TEXT"
+    allowed: tuple[str, ...] = ()
+    least: int = 1
+    repeatable: bool = False
+
+    @property
+    def option(self) -> str:
+        """The flag as it is typed."""
+        return f"--{self.name}"
+
+    @property
+    def variable(self) -> str:
+        """Its twin in the environment."""
+        return "ZIDANE_ACP_" + self.name.upper().replace("-", "_")
+
+
+FLAGS: Final[tuple[Flag, ...]] = (
+    Flag(
+        name="provider",
+        field="provider",
+        metavar="NAME",
+        help="Model provider, such as anthropic, openai, ollama, offline; default: the first key found.",
+    ),
+    Flag(
+        name="model",
+        field="models",
+        metavar="ID",
+        repeatable=True,
+        help="Model that can be chosen; may be repeated, the first is the default.",
+    ),
+    Flag(name="base-url", field="base_url", metavar="URL", help="Base URL of the provider."),
+    Flag(
+        name="permission",
+        field="permission",
+        allowed=("ask", "allow-edits", "allow-all", "read-only"),
+        help="What runs without a question.",
+    ),
+    Flag(
+        name="thinking",
+        field="thinking",
+        allowed=("off", "minimal", "low", "medium", "high"),
+        help="How much the model thinks.",
+    ),
+    Flag(name="max-rounds", field="max_rounds", type="count", metavar="N", help="Model rounds in one turn."),
+    Flag(name="home", field="home", metavar="DIR", help="Folder of the state; default: the platform's."),
+    Flag(name="script", field="script", metavar="FILE", help="Script of the replay provider (JSON)."),
+    Flag(
+        name="log-level",
+        field="log_level",
+        allowed=("debug", "info", "warning", "error"),
+        help="What is logged to stderr or the log file.",
+    ),
+    Flag(name="log-file", field="log_file", metavar="FILE", help="Log to this file instead of stderr."),
+    Flag(
+        name="trace", field="trace", metavar="FILE", help="Write every frame of both directions to this file."
+    ),
+    Flag(
+        name="sequential-tools",
+        field="sequential_tools",
+        type="switch",
+        help="Run the tool calls of one round strictly one after another.",
+    ),
+    Flag(
+        name="allow-private-fetch",
+        field="allow_private_fetch",
+        type="switch",
+        help="Let the fetch tool reach loopback and private addresses.",
+    ),
+    Flag(
+        name="max-frame",
+        field="max_frame",
+        type="count",
+        metavar="BYTES",
+        least=1024,
+        help="Largest message that is accepted.",
+    ),
+)
+
+BY_OPTION: Final[Mapping[str, Flag]] = {flag.option: flag for flag in FLAGS}
+YES: Final = frozenset({"1", "true", "yes", "on"})
+NO: Final = frozenset({"0", "false", "no", "off"})
+
+
+def state_folder(settings: Settings) -> Path:
+    """Where the program keeps its state: `--home`, else the platform's folder."""
+    if settings.home is not None:
+        return Path(settings.home)
+    from platformdirs import user_state_dir
+
+    return Path(user_state_dir("zidane-acp", appauthor=False))
+
+
+def parse(argv: Sequence[str], environment: Mapping[str, str]) -> Settings | SettingsProblem:
+    """Read flags (without program and command name): flags, then environment, then defaults."""
+    found = _from_environment(environment)
+    if isinstance(found, SettingsProblem):
+        return found
+    given = read_flags(argv)
+    if isinstance(given, SettingsProblem):
+        return given
+    return msgspec.convert({**found, **given}, Settings)
+
+
+def read_flags(argv: Sequence[str]) -> dict[str, Value] | SettingsProblem:
+    """The given flags alone, by field name."""
+    given: dict[str, Value] = {}
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        option, equals, text = word.partition("=")
+        flag = BY_OPTION.get(option)
+        if flag is None:
+            return _unknown(word)
+        if flag.type == "switch" and not equals:
+            text = "on"
+        elif not equals:
+            if not rest or rest[0].startswith("--"):
+                return SettingsProblem(f"{option} needs a value: {option} {_values(flag)}.")
+            text = rest.pop(0)
+        value = _value(flag, text, option)
+        if isinstance(value, SettingsProblem):
+            return value
+        before = given.get(flag.field)
+        if isinstance(before, tuple) and isinstance(value, tuple):
+            value = before + value
+        given[flag.field] = value
+    return given
+
+
+def as_arguments(settings: Settings) -> tuple[str, ...]:
+    """The flags that give these settings; what equals its default is left out."""
+    default = Settings()
+    words: list[str] = []
+    for flag in FLAGS:
+        value: object = getattr(settings, flag.field)
+        if value == getattr(default, flag.field):
+            continue
+        if isinstance(value, tuple):
+            words.extend(f"{flag.option}={item}" for item in settings.models)
+        elif flag.type == "switch":
+            words.append(flag.option)
+        else:
+            words.append(f"{flag.option}={value}")
+    return tuple(words)
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Value] | SettingsProblem:
+    found: dict[str, Value] = {}
+    for flag in FLAGS:
+        text = environment.get(flag.variable, "").strip()
+        if not text:
+            continue
+        items = [part.strip() for part in text.split(",") if part.strip()] if flag.repeatable else [text]
+        values: tuple[str, ...] = ()
+        for item in items:
+            value = _value(flag, item, flag.variable)
+            if isinstance(value, SettingsProblem):
+                return value
+            if isinstance(value, tuple):
+                values += value
+            else:
+                found[flag.field] = value
+        if flag.repeatable:
+            found[flag.field] = values
+    return found
+
+
+def _value(flag: Flag, text: str, said: str) -> Value | SettingsProblem:
+    if flag.type == "switch":
+        word = text.lower()
+        if word in YES or word in NO:
+            return word in YES
+        return SettingsProblem(f"{said} takes on or off, not {text!r}.")
+    if flag.type == "count":
+        if text.isascii() and text.isdigit() and len(text) < 16 and int(text) >= flag.least:
+            return int(text)
+        return SettingsProblem(f"{said} takes a whole number of at least {flag.least}, not {text!r}.")
+    if flag.allowed and text not in flag.allowed:
+        return SettingsProblem(f"{said} takes {_alternatives(flag.allowed)}, not {text!r}.")
+    if not text:
+        return SettingsProblem(f"{said} must not be empty.")
+    return (text,) if flag.repeatable else text
+
+
+def _unknown(word: str) -> SettingsProblem:
+    if word.startswith("-"):
+        return SettingsProblem(
+            f"There is no flag {word.partition('=')[0]} in this version; "
+            "`zidane-acp serve --help` lists the flags that there are."
+        )
+    return SettingsProblem(f"Unexpected argument {word!r}; `zidane-acp --help` lists the commands and flags.")
+
+
+def _values(flag: Flag) -> str:
+    return "|".join(flag.allowed) or flag.metavar
+
+
+def _alternatives(allowed: tuple[str, ...]) -> str:
+    return ", ".join(allowed[:-1]) + " or " + allowed[-1]

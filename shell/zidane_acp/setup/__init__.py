@@ -1,0 +1,1 @@
+"""`zidane-acp setup EDITOR`: shows or writes the entry that adds this agent to an editor."""
