@@ -1,0 +1,242 @@
+"""The providers that have a name: where they are, which key they want, which models they offer (ring 1).
+
+`detect` picks one by the environment; `endpoint` gives how it is called.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec.structs import replace
+from returns.result import Failure, Result, Success
+
+from zidane_core.data.models import ModelChoice
+from zidane_core.models.codec import Auth, Endpoint, Family, Quirks
+from zidane_core.models.known_models import MODELS
+
+
+class Provider(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A row of the table. `base_url` None: it must be given. `elsewhere` are the quirks behind another base URL."""
+
+    name: str
+    title: str
+    family: Family
+    base_url: str | None
+    key_variable: str | None
+    base_variable: str
+    auth: Auth = "bearer"
+    key_optional: bool = False
+    quirks: Quirks = Quirks()
+    elsewhere: Quirks | None = None
+
+
+_COMPATIBLE: Final = Quirks(bare=True)
+
+_ROWS: Final = (
+    Provider(
+        name="anthropic",
+        title="Anthropic",
+        family="anthropic",
+        base_url="https://api.anthropic.com",
+        key_variable="ANTHROPIC_API_KEY",
+        base_variable="ANTHROPIC_BASE_URL",
+        auth="x-api-key",
+        quirks=Quirks(call_ids="anthropic"),
+    ),
+    Provider(
+        name="openai",
+        title="OpenAI",
+        family="openai-chat",
+        base_url="https://api.openai.com/v1",
+        key_variable="OPENAI_API_KEY",
+        base_variable="OPENAI_BASE_URL",
+        quirks=Quirks(max_tokens="max_completion_tokens", developer_role=True, effort="openai"),
+        elsewhere=_COMPATIBLE,
+    ),
+    Provider(
+        name="openai-responses",
+        title="OpenAI",
+        family="openai-responses",
+        base_url="https://api.openai.com/v1",
+        key_variable="OPENAI_API_KEY",
+        base_variable="OPENAI_BASE_URL",
+    ),
+    Provider(
+        name="openrouter",
+        title="OpenRouter",
+        family="openai-chat",
+        base_url="https://openrouter.ai/api/v1",
+        key_variable="OPENROUTER_API_KEY",
+        base_variable="OPENROUTER_BASE_URL",
+        quirks=Quirks(max_tokens="max_tokens", effort="openrouter", reasoning_back="reasoning_details"),
+    ),
+    Provider(
+        name="cerebras",
+        title="Cerebras",
+        family="openai-chat",
+        base_url="https://api.cerebras.ai/v1",
+        key_variable="CEREBRAS_API_KEY",
+        base_variable="CEREBRAS_BASE_URL",
+        quirks=Quirks(max_tokens="max_completion_tokens", effort="cerebras"),
+    ),
+    Provider(
+        name="groq",
+        title="Groq",
+        family="openai-chat",
+        base_url="https://api.groq.com/openai/v1",
+        key_variable="GROQ_API_KEY",
+        base_variable="GROQ_BASE_URL",
+        quirks=Quirks(max_tokens="max_completion_tokens", effort="groq"),
+    ),
+    Provider(
+        name="deepseek",
+        title="DeepSeek",
+        family="openai-chat",
+        base_url="https://api.deepseek.com",
+        key_variable="DEEPSEEK_API_KEY",
+        base_variable="DEEPSEEK_BASE_URL",
+        quirks=Quirks(max_tokens="max_tokens", effort="deepseek", reasoning_back="reasoning_content"),
+    ),
+    Provider(
+        name="mistral",
+        title="Mistral",
+        family="openai-chat",
+        base_url="https://api.mistral.ai/v1",
+        key_variable="MISTRAL_API_KEY",
+        base_variable="MISTRAL_BASE_URL",
+        quirks=Quirks(
+            max_tokens="max_tokens",
+            stream_usage=False,
+            effort="mistral",
+            call_ids="mistral",
+            answer_before_user=True,
+            images_in_results=False,
+        ),
+    ),
+    Provider(
+        name="xai",
+        title="xAI",
+        family="openai-chat",
+        base_url="https://api.x.ai/v1",
+        key_variable="XAI_API_KEY",
+        base_variable="XAI_BASE_URL",
+        quirks=Quirks(max_tokens="max_completion_tokens", effort="xai"),
+    ),
+    Provider(
+        name="ollama",
+        title="Ollama",
+        family="openai-chat",
+        base_url="http://127.0.0.1:11434/v1",
+        key_variable="OLLAMA_API_KEY",
+        base_variable="OLLAMA_HOST",
+        key_optional=True,
+        quirks=Quirks(max_tokens="max_tokens", effort="ollama"),
+    ),
+    Provider(
+        name="openai-compatible",
+        title="the OpenAI-compatible server",
+        family="openai-chat",
+        base_url=None,
+        key_variable="OPENAI_COMPATIBLE_API_KEY",
+        base_variable="OPENAI_COMPATIBLE_BASE_URL",
+        key_optional=True,
+        quirks=_COMPATIBLE,
+    ),
+)
+
+PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType({row.name: row for row in _ROWS})
+
+DETECTION_ORDER: Final = (
+    "anthropic",
+    "openai",
+    "openrouter",
+    "cerebras",
+    "groq",
+    "deepseek",
+    "mistral",
+    "xai",
+)
+"""The first of these whose key is set is used, then Ollama if OLLAMA_HOST is set, else `offline`."""
+
+OFFLINE: Final = "offline"
+
+
+class Found(msgspec.Struct, frozen=True, gc=False):
+    """A provider's name and the variable it came from; '' when nothing was set."""
+
+    provider: str
+    variable: str
+
+
+def detect(env: Mapping[str, str]) -> Found:
+    """The provider that the environment asks for; a variable that is empty counts as not set."""
+    for name in DETECTION_ORDER:
+        variable = PROVIDERS[name].key_variable
+        if variable and env.get(variable, "").strip():
+            return Found(name, variable)
+    host = PROVIDERS["ollama"].base_variable
+    return Found("ollama", host) if env.get(host, "").strip() else Found(OFFLINE, "")
+
+
+def endpoint(name: str, env: Mapping[str, str], base_url: str | None = None) -> Result[Endpoint, str]:
+    """How a provider is called. A given base URL beats the variable; the failure is a sentence for the user."""
+    row = PROVIDERS.get(name)
+    if row is None:
+        return Failure(f"There is no provider named {name}; choose one of {', '.join(PROVIDERS)}.")
+    given = (base_url or "").strip() or env.get(row.base_variable, "").strip()
+    base = _ollama_url(given) if name == "ollama" and given else given or row.base_url
+    if base is None:
+        return Failure(f"The provider {name} needs an address; give --base-url or set {row.base_variable}.")
+    if urlsplit(base).scheme not in ("http", "https"):
+        return Failure(f"The base URL {base} of {name} is no http or https address; give it in full.")
+    elsewhere = row.elsewhere is not None and base.rstrip("/") != row.base_url
+    return Success(
+        Endpoint(
+            name=row.name,
+            title=row.title,
+            family=row.family,
+            base_url=base,
+            key_variable=row.key_variable,
+            key_optional=row.key_optional,
+            auth=row.auth,
+            quirks=row.elsewhere if elsewhere and row.elsewhere is not None else row.quirks,
+        )
+    )
+
+
+def _ollama_url(host: str) -> str:
+    """OLLAMA_HOST as Ollama reads it: a host, a port, or both, with or without a scheme."""
+    full = host if "://" in host else f"http://{host}"
+    parts = urlsplit(full)
+    name = "127.0.0.1" if parts.hostname in (None, "", "0.0.0.0", "::") else parts.hostname
+    name = f"[{name}]" if name and ":" in name else name
+    default = 443 if parts.scheme == "https" and "://" in host else 80 if "://" in host else 11434
+    try:
+        port = parts.port or default
+    except ValueError:  # no number: the default is as good a guess as any
+        port = default
+    path = parts.path.rstrip("/")
+    return f"{parts.scheme}://{name}:{port}{path if path.endswith('/v1') else path + '/v1'}"
+
+
+def models(name: str, ids: tuple[str, ...] = ()) -> tuple[ModelChoice, ...]:
+    """The models of a provider to choose from: the given ids first, else the known ones.
+
+    Empty where the provider has no list of its own and none was given (ollama, openai-compatible).
+    """
+    known = MODELS.get(name, ())
+    if not ids:
+        return known
+    by_id = {choice.id: choice for choice in known}
+    return tuple(by_id[model] if model in by_id else _unknown(name, model) for model in ids)
+
+
+def _unknown(name: str, model: str) -> ModelChoice:
+    """A model that is not in the table: nothing is assumed of servers that may run anything."""
+    anything = name in ("ollama", "openai-compatible")
+    choice = ModelChoice(value=model, name=model, provider=name, id=model)
+    return replace(
+        choice, thinking=not anything, documents=name in ("anthropic", "openai", "openai-responses")
+    )
