@@ -40,13 +40,14 @@ class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A model that the user can choose, with a provider of its own.
 
     `provider` may be a factory: it is called when the model is first used, so that credentials are looked up
-    only then. `model` is the provider's own name of the model, the same as `id` when not given.
+    only then. `provider_name` groups the models of one provider. `model` is the provider's own name of the model, the same as `id` when not given.
     `context_window` and `max_output` are in tokens.
     """
 
     id: str
     provider: Model | ModelFactory
     name: str | None = None
+    provider_name: str = ""
     model: str | None = None
     images: bool = True
     audio: bool = False
@@ -135,7 +136,7 @@ def _choice(choice: AcpModelChoice) -> ModelChoice:
     return ModelChoice(
         value=choice.id,
         name=choice.name or choice.id,
-        provider=choice.id,
+        provider=choice.provider_name,
         id=choice.model or choice.id,
         images=choice.images,
         audio=choice.audio,
@@ -153,5 +154,5 @@ def server_of(options: AcpServerOptions) -> Server:
 
 
 def providers_of(options: AcpServerOptions) -> Mapping[str, Model | ModelFactory]:
-    """The provider of each model, by the name that the core knows it by."""
+    """The provider of each model, by the value that the model is chosen by."""
     return {choice.id: choice.provider for choice in choices_of(options)}

@@ -16,9 +16,11 @@ from zidane_core.faults import ErrorCode, Fault
 
 
 class Performer:
-    """The ports of one connection. `models` maps a provider's name to its port; `room` is the back-pressure."""
+    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure."""
 
-    def __init__(self, models: Mapping[str, Model], tools: Tools, room: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, models: Mapping[str, Model], tools: Tools, room: Callable[[], Awaitable[None]]
+    ) -> None:
         self._models = models
         self._tools = tools
         self._room = room
@@ -27,11 +29,13 @@ class Performer:
         """Do what was started, to its end."""
         performed = _PERFORM.get(type(what))
         if performed is None:
-            return Failed(Fault(ErrorCode.INTERNAL_ERROR, f"This program cannot do {type(what).__name__} yet."))
+            return Failed(
+                Fault(ErrorCode.INTERNAL_ERROR, f"This program cannot do {type(what).__name__} yet.")
+            )
         return await performed(self, what, report)
 
     async def _model(self, what: RunModel, report: Report) -> JobValue | JobOutcome:
-        model = self._models[what.request.model.provider]
+        model = self._models[what.request.model.value]
         async for batch in model.stream(what.request, what.session):
             report(batch)
             await self._room()
@@ -46,8 +50,7 @@ class Performer:
     async def _check_path(self, what: CheckPath, report: Report) -> JobValue | JobOutcome:
         if os.path.isdir(what.path):
             return CheckedPath()
-        problem = "is not a folder" if os.path.lexists(what.path) else "does not exist"
-        return CheckedPath(f"cwd {problem}: {what.path}")
+        return CheckedPath("is not a folder" if os.path.lexists(what.path) else "does not exist")
 
     async def _wait(self, what: Wait, report: Report) -> JobValue | JobOutcome:
         await anyio.sleep(what.seconds)

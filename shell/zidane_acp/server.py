@@ -14,6 +14,8 @@ from zidane_acp.reading import Watch
 from zidane_acp.serve import serve
 from zidane_core.acp.connection import ConnectionEvent, Opened
 from zidane_core.acp.frames import MAX_FRAME, Framing
+from zidane_core.agent.effects import RunTool
+from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 
 
 class AcpServer:
@@ -43,7 +45,7 @@ class AcpServer:
         `watch` sees every frame. `inbox` lets the caller put events of its own, such as `Closed`.
         """
         opened = Opened(now=now(), seed=os.urandom(16).hex(), options=self._core, server=self._server)
-        tools = self._options.tools or _local_tools(self._options)
+        tools = self._options.tools or LocalOnDemand(self._options)
         try:
             return await serve(
                 opened,
@@ -67,11 +69,25 @@ class AcpServer:
             await model.aclose()
 
 
-def _local_tools(options: AcpServerOptions) -> Tools:
-    # Imported when the first connection is served, so that a host with its own tools never loads these.
-    from zidane_acp.tools.local import LocalTools
+class LocalOnDemand:
+    """The local executors (`ports.Tools`), loaded by the first call: the start of the agent is waited for."""
 
-    return LocalTools(allow_private_fetch=options.allow_private_fetch)
+    def __init__(self, options: AcpServerOptions) -> None:
+        self._options = options
+        self._made: Tools | None = None
+
+    async def run(self, call: RunTool, report: Callable[[ToolOutput], None]) -> ToolResult | Preview:
+        """One stage of one call."""
+        if self._made is None:
+            from zidane_acp.tools.local import LocalTools
+
+            self._made = LocalTools(allow_private_fetch=self._options.allow_private_fetch)
+        return await self._made.run(call, report)
+
+    async def aclose(self) -> None:
+        """Ends everything that calls have started."""
+        if self._made is not None:
+            await self._made.aclose()
 
 
 def create_acp_server(options: AcpServerOptions) -> AcpServer:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.driver import OPTIONS, Driver, calls, ready, said, with_
+
 from zidane_core.agent.effects import RunModel, RunTool, Wait
 from zidane_core.agent.events import Closed, Ok, Stopped
 from zidane_core.agent.state import Policy

@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+
 import zidane_core
 
 SOURCES = sorted(Path(zidane_core.__file__).parent.rglob("*.py"))

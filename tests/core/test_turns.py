@@ -4,6 +4,7 @@ import json
 
 import pytest
 from support.driver import MODEL, OPTIONS, Driver, calls, ready, said, with_
+
 from zidane_core.agent.effects import RunModel, Wait
 from zidane_core.agent.events import Failed, Ok, Stopped
 from zidane_core.agent.state import Limits
@@ -507,6 +508,27 @@ def test_the_end_of_an_idle_connection_exits_at_once() -> None:
     driver, _ = ready()
     driver.close()
     assert driver.exit == 0
+
+
+def test_a_session_that_is_being_opened_is_still_answered_at_the_end() -> None:
+    driver = Driver()
+    driver.initialize()
+    asked = driver.request("session/new", cwd="/work", mcpServers=[])
+    driver.close()
+    assert driver.exit is None
+    driver.finish(next(iter(driver.jobs)))
+    answer = driver.answer_of(asked)
+    assert answer is not None and "result" in answer
+    assert driver.exit == 0
+
+
+def test_a_second_cancel_changes_nothing() -> None:
+    driver, session = ready()
+    driver.prompt(session)
+    driver.cancel(session)
+    before = driver.connection
+    driver.cancel(session)
+    assert driver.connection is before
 
 
 # Options and order ---------------------------------------------------------------------------------

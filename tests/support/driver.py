@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
+
 from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received, Server
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation

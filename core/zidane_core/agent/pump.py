@@ -114,7 +114,9 @@ def _earlier(turn: Turn, call: Call, *, changing: bool = False) -> bool:
 
 
 def _tool(thread: Thread, call: Call, stage: str) -> RunTool:
-    outside = call.granted and call.preview is not None and not all(path.inside for path in call.preview.paths)
+    outside = (
+        call.granted and call.preview is not None and not all(path.inside for path in call.preview.paths)
+    )
     return RunTool(
         stage="prepare" if stage == "prepare" else "run",
         name=call.name,
@@ -129,6 +131,6 @@ def _tool(thread: Thread, call: Call, stage: str) -> RunTool:
     )
 
 
-_MOVES: Final[Mapping[CallPhase, Callable[[Options, Thread, Turn, Call, ToolSpec], Moved]]] = MappingProxyType(
-    {"new": _new, "allowed": _allowed}
+_MOVES: Final[Mapping[CallPhase, Callable[[Options, Thread, Turn, Call, ToolSpec], Moved]]] = (
+    MappingProxyType({"new": _new, "allowed": _allowed})
 )

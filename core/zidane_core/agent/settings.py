@@ -69,7 +69,7 @@ def _canonical(options: Options, option: str, value: str) -> str:
     """A model may be named as provider/id too."""
     if option != "model":
         return value
-    full = {f"{model.provider}/{model.id}": model.value for model in options.models}
+    full = {f"{model.provider}/{model.id}": model.value for model in options.models if model.provider}
     return full.get(value, value)
 
 

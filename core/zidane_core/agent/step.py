@@ -108,7 +108,9 @@ def _turn_job_ended(options: Options, thread: Thread, turn: Turn, outcome: JobOu
             return replace(thread, turn=replace(turn, job="")), ()
         return rounds.again(options, thread, turn)
     if isinstance(outcome, Failed):
-        return rounds.ended(options, thread, turn, Broke(outcome.fault, outcome.retryable, outcome.retry_after))
+        return rounds.ended(
+            options, thread, turn, Broke(outcome.fault, outcome.retryable, outcome.retry_after)
+        )
     return rounds.ended(options, thread, turn, None)
 
 
@@ -162,7 +164,9 @@ def _answered(agent: Agent, event: Answered) -> Step:
     decision = read_answer(asked, event.value)
     call = replace(call, ask="")
     thread_now = moves.with_call(thread, turn, call)
-    moved = _decided(agent.options, thread_now, replace(turn, calls=_turn_calls(thread_now)), call, asked, decision)
+    moved = _decided(
+        agent.options, thread_now, replace(turn, calls=_turn_calls(thread_now)), call, asked, decision
+    )
     return with_thread(agent, thread, moved)
 
 
@@ -234,7 +238,9 @@ def withdraw(agent: Agent, ticket: int) -> Step:
     """The request behind a ticket is no longer wanted; unknown and ended ones change nothing."""
     for thread in table.every(agent):
         turn = thread.turn
-        if (turn is not None and turn.ticket == ticket) or any(q.prompt.ticket == ticket for q in thread.prompts):
+        if (turn is not None and turn.ticket == ticket) or any(
+            q.prompt.ticket == ticket for q in thread.prompts
+        ):
             return with_thread(agent, thread, turns.withdraw(agent.options, thread, ticket))
     return agent, ()
 

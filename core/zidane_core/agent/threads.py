@@ -17,7 +17,7 @@ from zidane_core.agent.effects import (
 from zidane_core.agent.events import CheckedPath, JobOutcome, Ok
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Agent, Options, Settings, Thread
-from zidane_core.faults import Fault, invalid_params
+from zidane_core.faults import ErrorCode, Fault
 
 
 def create(seed: str, options: Options) -> Agent:
@@ -25,7 +25,9 @@ def create(seed: str, options: Options) -> Agent:
     return Agent(seed=seed, options=options, threads=table.empty())
 
 
-def open_thread(agent: Agent, ticket: int, cwd: str, roots: tuple[str, ...] = ()) -> tuple[Agent, tuple[Effect, ...]]:
+def open_thread(
+    agent: Agent, ticket: int, cwd: str, roots: tuple[str, ...] = ()
+) -> tuple[Agent, tuple[Effect, ...]]:
     """Make a thread whose working folder is being looked at; the ticket is answered when that is done."""
     number = agent.opened + 1
     digest = sha256(f"{agent.seed}:{number}".encode()).hexdigest()[:16]
@@ -61,8 +63,12 @@ def opened(options: Options, thread: Thread, outcome: JobOutcome) -> Moved:
 def _fault(thread: Thread, outcome: JobOutcome) -> Fault | None:
     if isinstance(outcome, Ok) and isinstance(outcome.value, CheckedPath):
         problem = outcome.value.problem
-        return None if problem is None else invalid_params("cwd", problem, cwd=thread.cwd)
-    return invalid_params("cwd", "it could not be looked at; try again", cwd=thread.cwd)
+    else:
+        problem = "could not be looked at"
+    if problem is None:
+        return None
+    message = f"Invalid params: cwd {problem}: {thread.cwd}"
+    return Fault(ErrorCode.INVALID_PARAMS, message, {"field": "cwd", "cwd": thread.cwd})
 
 
 def close_all(agent: Agent) -> tuple[Agent, tuple[Effect, ...]]:
@@ -77,5 +83,5 @@ def close_all(agent: Agent) -> tuple[Agent, tuple[Effect, ...]]:
 
 
 def quiet(agent: Agent) -> bool:
-    """Whether no turn runs any more."""
-    return all(thread.turn is None for thread in table.every(agent))
+    """Whether no turn runs any more and no request to open a thread waits for its answer."""
+    return all(thread.turn is None and thread.opening is None for thread in table.every(agent))

@@ -1,0 +1,99 @@
+"""Transcripts: what the client says (->), what the agent says (<-), and what happens outside (!).
+
+`!` lines: `! path`, `! path PROBLEM`, `! model [EVENTS]` (one batch), `! model end`,
+`! prepare CALL {...}`, `! tool CALL {...}`, `! output CALL TEXT`, `! wait`. Values are JSON. `#` is a comment.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from support.driver import MODEL, OPTIONS, SERVER
+from zidane_core.acp.connection import Opened, Received
+from zidane_core.acp.step import begin, step
+from zidane_core.agent.effects import CheckPath, RunModel, RunTool, Send, Start, Stop, Wait
+from zidane_core.agent.events import CheckedPath, Ended, JobValue, ModelDone, Ok, Progressed, Stopped, WaitDone
+from zidane_core.data.models import ModelEvent
+from zidane_core.data.tools import Preview, ToolOutput, ToolResult
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+OPENED = Opened(now=0.0, seed="golden", options=OPTIONS, server=SERVER)
+assert MODEL.value == "test-model"
+
+
+def lines(path: Path) -> list[tuple[str, str]]:
+    """The lines of a transcript: kind and text."""
+    found = [line.split(" ", 1) for line in path.read_text("utf-8").splitlines() if line and line[0] != "#"]
+    return [(kind, text) for kind, text in found]
+
+
+def outside(text: str) -> tuple[str, str, Any]:
+    """An outside line as (what it is about, the call it is for, its value)."""
+    word, _, rest = text.partition(" ")
+    if word == "path":
+        return word, "", CheckedPath(rest or None)
+    if word == "model":
+        return word, "", None if rest == "end" else msgspec.json.decode(rest, type=tuple[ModelEvent, ...])
+    if word == "wait":
+        return word, "", None
+    call, _, rest = rest.partition(" ")
+    if word == "prepare":
+        return word, call, msgspec.json.decode(rest, type=Preview)
+    if word == "tool":
+        return word, call, msgspec.json.decode(rest, type=ToolResult)
+    assert word == "output", text
+    return word, call, ToolOutput(json.loads(rest))
+
+
+def through_the_core(path: Path) -> list[str]:
+    """The transcript with what the core really says, taken synchronously."""
+    connection = begin(OPENED)
+    jobs: dict[str, Any] = {}
+    out: list[str] = []
+
+    def feed(event: Any) -> None:
+        nonlocal connection
+        connection, effects = step(connection, event)
+        for effect in effects:
+            if isinstance(effect, Send):
+                out.append(f"<- {effect.frame.decode()}")
+            elif isinstance(effect, Start):
+                jobs[effect.key] = effect.what
+            elif isinstance(effect, Stop) and effect.key in jobs:
+                jobs.pop(effect.key)
+                feed(Ended(0.0, effect.key, Stopped()))
+
+    def key_of(kind: Any, stage: str = "", call: str = "") -> str:
+        return next(
+            key
+            for key, what in jobs.items()
+            if isinstance(what, kind)
+            and stage in ("", getattr(what, "stage", ""))
+            and call in ("", getattr(what, "call", ""))
+        )
+
+    def end(key: str, value: JobValue) -> None:
+        jobs.pop(key)
+        feed(Ended(0.0, key, Ok(value)))
+
+    for kind, text in lines(path):
+        if kind == "->":
+            out.append(f"-> {text}")
+            feed(Received(0.0, text.encode()))
+        elif kind == "!":
+            out.append(f"! {text}")
+            word, call, value = outside(text)
+            if word == "path":
+                end(key_of(CheckPath), value)
+            elif word == "model" and value is None:
+                end(key_of(RunModel), ModelDone())
+            elif word == "model":
+                feed(Progressed(0.0, key_of(RunModel), value))
+            elif word == "output":
+                feed(Progressed(0.0, key_of(RunTool, "run", call), (value,)))
+            elif word == "wait":
+                end(key_of(Wait), WaitDone())
+            else:
+                end(key_of(RunTool, "prepare" if word == "prepare" else "run", call), value)
+    return out
