@@ -80,8 +80,11 @@ class LocalOnDemand:
         """One stage of one call."""
         if self._made is None:
             from zidane_acp.tools.local import LocalTools
+            from zidane_core.models.providers import HIDDEN_VARIABLES
 
-            self._made = LocalTools(allow_private_fetch=self._options.allow_private_fetch)
+            self._made = LocalTools(
+                hidden_variables=HIDDEN_VARIABLES, allow_private=self._options.allow_private_fetch
+            )
         return await self._made.run(call, report)
 
     async def aclose(self) -> None:
