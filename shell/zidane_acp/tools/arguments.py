@@ -1,0 +1,49 @@
+"""Typed reading of a call's arguments. They fit the schema, so a missing or odd value means the default."""
+
+from typing import TypeGuard
+
+from zidane_acp.tools.results import Refused
+from zidane_core.agent.effects import RunTool
+
+
+def text(call: RunTool, name: str, default: str = "") -> str:
+    """A string argument."""
+    value = call.arguments.get(name)
+    return value if isinstance(value, str) else default
+
+
+def number(call: RunTool, name: str, default: float) -> float:
+    """A number argument."""
+    value = call.arguments.get(name)
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else default
+
+
+def integer(call: RunTool, name: str, default: int) -> int:
+    """An integer argument; JSON allows 5.0 for 5."""
+    return int(number(call, name, default))
+
+
+def flag(value: object) -> bool:
+    """An optional true or false."""
+    return value is True
+
+
+def is_object(value: object) -> TypeGuard[dict[str, object]]:
+    """Whether a value is a JSON object."""
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
+
+
+def objects(call: RunTool, name: str) -> tuple[dict[str, object], ...]:
+    """A list of objects."""
+    value = call.arguments.get(name)
+    return tuple(item for item in value if is_object(item)) if _is_list(value) else ()
+
+
+def passable(value: str, name: str) -> None:
+    """Refuse a text that no program can be given as an argument."""
+    if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        raise Refused(f"`{name}` contains a character that cannot be passed to a program.")

@@ -1,0 +1,90 @@
+"""Where paths really lead, and whether that is inside the roots. Every doubt counts as outside."""
+
+import os
+from collections.abc import Iterator
+
+from zidane_acp.tools.arguments import text
+from zidane_acp.tools.results import Refused
+from zidane_core.agent.effects import RunTool
+from zidane_core.data.tools import Location, Preview, ResolvedPath
+
+
+def _ancestors(path: str) -> Iterator[str]:
+    """The path and every folder above it, the nearest first."""
+    while True:
+        yield path
+        above = os.path.dirname(path)
+        if above == path:
+            return
+        path = above
+
+
+def anchor(real: str, roots: tuple[str, ...]) -> str | None:
+    """The folder on a real path that is one of the roots; None when the path lies outside of all of them.
+
+    Folders are compared by identity, not by name, so case and aliases of the file system do not matter.
+    """
+    identities: set[tuple[int, int]] = set()
+    for root in roots:
+        try:
+            found = os.stat(root)
+        except (OSError, ValueError):
+            continue
+        identities.add((found.st_dev, found.st_ino))
+    for folder in _ancestors(real):
+        try:
+            found = os.lstat(folder)
+        except (OSError, ValueError):
+            continue
+        if (found.st_dev, found.st_ino) in identities:
+            return folder
+    return None
+
+
+def resolve(given: str, base: str, roots: tuple[str, ...]) -> ResolvedPath:
+    """A path as the file system sees it; what does not exist yet is resolved as far as it exists."""
+    try:
+        real = os.path.realpath(os.path.join(base, given))
+        looping = os.path.islink(real)
+    except (OSError, ValueError) as error:
+        raise Refused(f"The path {given!r} cannot be used: {error}.") from None
+    return ResolvedPath(given, real, not looping and anchor(real, roots) is not None)
+
+
+def checked(call: RunTool, given: str, base: str | None = None) -> ResolvedPath:
+    """The path of a call that is about to run; refused outside the roots unless that was granted."""
+    path = resolve(given, base or call.cwd, call.roots)
+    if not path.inside and not call.outside:
+        raise Refused(f"{given} lies outside the workspace ({path.real}), and this was not allowed.")
+    return path
+
+
+def shown(path: ResolvedPath, base: str) -> str:
+    """The absolute path to show: as the client wrote it when that leads to the same place, else the real one."""
+    plain = os.path.normpath(os.path.join(base, path.given))
+    return plain if os.path.realpath(plain) == path.real else path.real
+
+
+def relative(path: str, cwd: str) -> str:
+    """A shown path relative to the working folder when it lies in it, else as it is."""
+    try:
+        return (
+            os.path.relpath(path, cwd) if os.path.commonpath((path, cwd)) == os.path.normpath(cwd) else path
+        )
+    except ValueError:
+        return path
+
+
+def path_argument(call: RunTool) -> str:
+    """The argument `path`; the working folder when it is left out."""
+    return text(call, "path") or "."
+
+
+def prepare_path(call: RunTool) -> Preview:
+    """What a reading tool will touch."""
+    path = resolve(path_argument(call), call.cwd, call.roots)
+    others = tuple(resolve(given, call.cwd, call.roots) for given in call.paths)
+    paths = (path, *(other for other in others if other.real != path.real))
+    line = call.arguments.get("line")
+    place = Location(shown(path, call.cwd), int(line) if isinstance(line, int | float) else None)
+    return Preview(paths=paths, locations=(place,))

@@ -1,0 +1,223 @@
+"""The tool `search`: ripgrep where it is installed, else a walk here and the matching in a child process.
+
+Both children write the same format and both are killed when the limit is reached, time is up or the call is
+cancelled.
+"""
+
+import os
+import shutil
+import sys
+import threading
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from typing import Final, NamedTuple
+
+import anyio
+import anyio.abc
+
+from zidane_acp.tools import match_lines
+from zidane_acp.tools.arguments import integer, passable, text
+from zidane_acp.tools.globs import compiled
+from zidane_acp.tools.paths import checked, path_argument, relative, shown
+from zidane_acp.tools.results import Refused, said
+from zidane_acp.tools.walk import walk
+from zidane_core.agent.effects import RunTool
+from zidane_core.bounded import bounded
+from zidane_core.data.tools import ToolResult
+
+SECONDS: Final = 30.0
+ROOM: Final = 64 * 1024
+WIDTH: Final = 400
+_LINE_ROOM: Final = 1 << 16
+_STDERR_ROOM: Final = 4096
+
+_RIPGREP_FLAGS: Final = (
+    "--no-config",
+    "--color=never",
+    "--no-heading",
+    "--with-filename",
+    "--line-number",
+    "--null",
+    "--no-messages",
+    "--hidden",
+    "--no-require-git",
+    "--no-ignore-dot",
+    "--no-ignore-global",
+    "--no-ignore-exclude",
+    "--glob=!.git",
+    "--sort=path",
+)
+
+
+class _Place(NamedTuple):
+    """Where to search: the real folder, a file in it or None for all, and the absolute folder to show."""
+
+    folder: str
+    file: str | None
+    show: str
+
+
+class _Match(NamedTuple):
+    path: str
+    line: str
+    text: str
+
+
+class _Child(NamedTuple):
+    """A child to run: its arguments and the bytes for its standard input."""
+
+    arguments: tuple[str, ...]
+    stdin: bytes
+
+
+class _Ended(NamedTuple):
+    """How the child ended: whether the limit cut it, time ran out, and what it complained about."""
+
+    matches: tuple[_Match, ...]
+    more: bool
+    late: bool
+    problem: str
+
+
+def _place(call: RunTool) -> _Place:
+    path = checked(call, path_argument(call))
+    show = shown(path, call.cwd)
+    if os.path.isdir(path.real):
+        return _Place(path.real, None, show)
+    if not os.path.isfile(path.real):
+        raise Refused(f"There is no file or folder {path.given}.")
+    return _Place(os.path.dirname(path.real), os.path.basename(path.real), os.path.dirname(show))
+
+
+def _ripgrep(program: str, pattern: str, place: _Place) -> _Child:
+    return _Child((program, *_RIPGREP_FLAGS, "--", pattern, os.path.join(".", place.file or "")), b"")
+
+
+def _python(pattern: str, place: _Place, stopped: Callable[[], bool]) -> _Child:
+    if not sys.executable:
+        raise Refused("Searching needs ripgrep here; install it, so that `rg` is found.")
+    found = (one.path for one in walk(place.folder, stopped) if not one.folder)
+    paths = [place.file] if place.file else found
+    listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    return _Child((sys.executable, "-I", "-S", match_lines.__file__, pattern), listed)
+
+
+async def _pieces(stream: anyio.abc.ByteReceiveStream) -> AsyncGenerator[bytes]:
+    """The lines of a stream, each cut to a bound that holds while it is read."""
+    pending = b""
+    async for chunk in stream:
+        *lines, last = chunk.split(b"\n")
+        for line in lines:
+            yield (pending + line)[:_LINE_ROOM]
+            pending = b""
+        pending = (pending + last)[:_LINE_ROOM]
+    if pending:
+        yield pending
+
+
+def _match(line: bytes) -> _Match | None:
+    """A line of the child's output; None for its other remarks (binary files)."""
+    path, nul, rest = line.partition(b"\0")
+    number, colon, found = rest.partition(b":")
+    if not nul or not colon or not number.isdigit():
+        return None
+    name = path.decode("utf-8", "replace").removeprefix("./")
+    shortened = found.decode("utf-8", "replace").removesuffix("\r")
+    return _Match(
+        name, number.decode(), shortened if len(shortened) <= WIDTH else shortened[: WIDTH - 1] + "…"
+    )
+
+
+async def _run(
+    child: _Child, folder: str, environment: Mapping[str, str], fits: Callable[[str], bool], limit: int
+) -> _Ended:
+    matches: list[_Match] = []
+    complaint = bytearray()
+    more, late = False, False
+    process = await anyio.open_process(child.arguments, cwd=folder, env=environment)
+    async with process:
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        if stdin is None or stdout is None or stderr is None:
+            raise Refused("The search could not be started.")
+        errors = stderr
+
+        async def feed() -> None:
+            try:
+                await stdin.send(child.stdin)
+                await stdin.aclose()
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                pass  # the child has ended already and says why on stderr
+
+        async def listen() -> None:
+            async for chunk in errors:
+                complaint.extend(chunk[: _STDERR_ROOM - len(complaint)])
+
+        with anyio.move_on_after(SECONDS) as scope:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(feed)
+                tasks.start_soon(listen)
+                async with aclosing(_pieces(stdout)) as lines:
+                    async for line in lines:
+                        match = _match(line)
+                        if match is None or not fits(match.path):
+                            continue
+                        if len(matches) >= limit:
+                            more = True
+                            break
+                        matches.append(match)
+                if more:
+                    tasks.cancel_scope.cancel()
+        late = scope.cancelled_caught
+        if more or late:
+            process.kill()
+        await process.wait()
+        broken = process.returncode == 2 and not matches
+    problem = complaint.decode("utf-8", "replace").strip() if broken else ""
+    return _Ended(tuple(matches), more, late, problem)
+
+
+async def search(call: RunTool, environment: Mapping[str, str], use_ripgrep: bool) -> ToolResult:
+    """Lines that match, as `path:line: text`, paths relative to the working folder where they lie in it."""
+    stop = threading.Event()
+    pattern, limit = text(call, "pattern"), integer(call, "limit", 100)
+    program = shutil.which("rg") if use_ripgrep else None
+
+    def prepare() -> tuple[_Place, _Child]:
+        place = _place(call)
+        made = _ripgrep(program, pattern, place) if program else _python(pattern, place, stop.is_set)
+        return place, made
+
+    passable(pattern, "pattern")
+    wanted = compiled(text(call, "glob")) if text(call, "glob") else None
+    try:
+        with anyio.fail_after(SECONDS):
+            place, child = await anyio.to_thread.run_sync(prepare, abandon_on_cancel=True)
+    except TimeoutError:
+        raise Refused(f"The search was ended after {SECONDS:g} s; name a smaller folder.") from None
+    finally:
+        stop.set()
+    ended = await _run(
+        child,
+        place.folder,
+        environment,
+        lambda path: wanted is None or wanted.fullmatch(path) is not None,
+        limit,
+    )
+    return _result(ended, place, call.cwd, limit)
+
+
+def _result(ended: _Ended, place: _Place, cwd: str, limit: int) -> ToolResult:
+    if ended.problem:
+        raise Refused(f"The search failed: {ended.problem}")
+    lines = (
+        f"{relative(os.path.join(place.show, match.path), cwd)}:{match.line}: {match.text}"
+        for match in ended.matches
+    )
+    notes = {
+        f"[There are more than {limit} matches; narrow the search or raise the limit.]": ended.more,
+        f"[The search was ended after {SECONDS:g} s; narrow it.]": ended.late,
+    }
+    told = [bounded("\n".join(lines), ROOM), *(note for note, holds in notes.items() if holds)]
+    said_text = "\n".join(part for part in told if part) or "No matches."
+    raw: dict[str, object] = {"count": len(ended.matches), "truncated": ended.more or ended.late}
+    return said(said_text, failed=ended.late and not ended.matches, raw=raw)

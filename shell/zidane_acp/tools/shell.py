@@ -1,0 +1,234 @@
+"""The tool `shell`: a command line in its own session, with its output as it comes and an end that is certain."""
+
+import codecs
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import anyio
+import anyio.abc
+import anyio.lowlevel
+
+from zidane_acp.tools.arguments import number, passable, text
+from zidane_acp.tools.collected import Collected
+from zidane_acp.tools.paths import checked, resolve
+from zidane_acp.tools.processes import MARKER, Process, end_family, family
+from zidane_acp.tools.results import Refused, said
+from zidane_core.agent.effects import RunTool
+from zidane_core.data.tools import Preview, ToolOutput, ToolResult
+
+ROOM: Final = 48 * 1024
+"""Bytes of output given to the model."""
+
+SHOWN_ROOM: Final = 512 * 1024
+"""Bytes of output shown in the card while it comes."""
+
+TIMEOUT: Final = 120.0
+GRACE: Final = 0.3
+"""Seconds that output may still come after the command has ended; something in the background may hold the pipe."""
+
+_CHUNK: Final = 65536
+
+Report = Callable[[ToolOutput], None]
+
+
+def prepare_shell(call: RunTool) -> Preview:
+    """The folder the command runs in, and the paths that it is known to read."""
+    folder = resolve(text(call, "cwd") or ".", call.cwd, call.roots)
+    return Preview(paths=(folder, *(resolve(path, folder.real, call.roots) for path in call.paths)))
+
+
+def _folder(call: RunTool) -> str:
+    folder = checked(call, text(call, "cwd") or ".")
+    if not os.path.isdir(folder.real):
+        raise Refused(f"The folder {folder.given} to run in does not exist.")
+    return folder.real
+
+
+class _Output:
+    """What a command writes: kept for the model, shown as it comes up to a bound."""
+
+    def __init__(self, report: Report) -> None:
+        self.kept = Collected(ROOM)
+        self._report = report
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._space = SHOWN_ROOM
+
+    def add(self, data: bytes) -> None:
+        """Take bytes from the pipe."""
+        self.kept.add(data)
+        if self._space > 0:
+            self._space -= len(data)
+            self._tell(self._decoder.decode(data))
+            if self._space <= 0:
+                self._tell("\n[The output goes on and is not shown further.]\n")
+
+    def finish(self) -> None:
+        """Show what an unfinished character left."""
+        if self._space > 0:
+            self._tell(self._decoder.decode(b"", final=True))
+
+    def _tell(self, shown: str) -> None:
+        if shown:
+            self._report(ToolOutput(shown))
+
+
+class Shell:
+    """Runs commands, and remembers what they left running so that `aclose` can end it."""
+
+    def __init__(self, environment: Callable[[], Mapping[str, str]]) -> None:
+        self._environment = environment
+        self._token = secrets.token_hex(8)
+        self._count = 0
+        self._left: dict[str, frozenset[Process]] = {}
+
+    async def run(self, call: RunTool, report: Report) -> ToolResult:
+        """Run one command; a nonzero exit code is a failed result with the output."""
+        line, seconds = text(call, "command"), number(call, "timeout", TIMEOUT)
+        passable(line, "command")
+        folder = _folder(call)
+        self._count += 1
+        marker = f"{self._token}-{self._count};"
+        reader, writer = os.pipe()
+        output = _Output(report)
+        try:
+            try:
+                process = await self._start(line, folder, marker, writer)
+            finally:
+                os.close(writer)
+            try:
+                with anyio.move_on_after(seconds) as scope:
+                    await _attend(process, reader, output)
+            except BaseException:
+                await self._end(process, marker)
+                raise
+            if scope.cancelled_caught:
+                await self._end(process, marker)
+            elif await self._leaves(marker, process.pid):
+                reader = self._keep_drained(reader)
+        finally:
+            if reader >= 0:
+                os.close(reader)
+        output.finish()
+        return _result(process.returncode, scope.cancelled_caught, seconds, output.kept)
+
+    async def _start(self, line: str, folder: str, marker: str, writer: int) -> anyio.abc.Process:
+        environment = {**self._environment(), MARKER: marker}
+        command = ("/bin/sh", "-c", line) if sys.platform != "win32" else ("cmd.exe", "/d", "/s", "/c", line)
+        process: anyio.abc.Process | None = None
+        # Shielded: a start that is cut in the middle would leave a process that nobody knows.
+        with anyio.CancelScope(shield=True):
+            process = await anyio.open_process(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=writer,
+                stderr=writer,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,
+            )
+        if process is None:
+            raise Refused("The command could not be started.")
+        return process
+
+    async def _end(self, process: anyio.abc.Process, marker: str) -> None:
+        with anyio.CancelScope(shield=True):
+            if sys.platform == "win32":
+                process.kill()
+            await end_family(marker, process.pid)
+            with anyio.move_on_after(GRACE):
+                await process.wait()
+
+    async def _leaves(self, marker: str, leader: int) -> bool:
+        """Whether a command that has ended left something running; it is remembered for `aclose`."""
+        left: frozenset[Process] = frozenset()
+        with anyio.CancelScope(shield=True):
+            left = await anyio.to_thread.run_sync(family, marker, leader)
+        if left:
+            self._left[marker] = left
+        return bool(left)
+
+    def _keep_drained(self, reader: int) -> int:
+        """Read on in the background and throw away, so that what still writes neither blocks nor breaks."""
+        os.set_blocking(reader, True)
+        threading.Thread(target=_drain, args=(reader,), name="shell-drain", daemon=True).start()
+        return -1
+
+    async def aclose(self) -> None:
+        """End everything that commands left running."""
+        with anyio.CancelScope(shield=True):
+            async with anyio.create_task_group() as tasks:
+                for marker, left in self._left.items():
+                    # By mark and by name only: the number of the group may belong to others by now.
+                    tasks.start_soon(end_family, marker, None, left)
+        self._left = {}
+
+
+def _drain(reader: int) -> None:
+    with contextlib.suppress(OSError):
+        while os.read(reader, _CHUNK):
+            pass
+    os.close(reader)
+
+
+async def _attend(process: anyio.abc.Process, reader: int, output: _Output) -> None:
+    """Read until the pipe ends, or until the command has ended and the grace is over."""
+    os.set_blocking(reader, sys.platform == "win32")
+    async with anyio.create_task_group() as tasks:
+
+        async def read() -> None:
+            while data := await _read(reader):
+                output.add(data)
+                await anyio.lowlevel.checkpoint()  # a pipe that is never empty must not hold the loop
+            tasks.cancel_scope.cancel()
+
+        tasks.start_soon(read)
+        await process.wait()
+        with anyio.move_on_after(GRACE):
+            await anyio.sleep_forever()
+        tasks.cancel_scope.cancel()
+    await process.wait()
+
+
+async def _read(reader: int) -> bytes:
+    if sys.platform == "win32":
+        return await anyio.to_thread.run_sync(os.read, reader, _CHUNK, abandon_on_cancel=True)
+    while True:
+        try:
+            return os.read(reader, _CHUNK)
+        except BlockingIOError:
+            await anyio.wait_readable(reader)
+
+
+def _result(code: int | None, late: bool, seconds: float, kept: Collected) -> ToolResult:
+    name = None
+    if code is not None and code < 0:
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+    note = ""
+    if late:
+        note = f"[The command was ended after {seconds:g} s. Give a longer timeout if it needs one.]"
+    elif name is not None:
+        note = f"[The command was ended by {name}.]"
+    elif code != 0:
+        note = f"[Exit code {code}.]"
+    shown = kept.text()
+    gap = "" if not shown or not note or shown.endswith("\n") else "\n"
+    return said(
+        f"{shown}{gap}{note}" or "[The command gave no output.]",
+        failed=late or code != 0,
+        raw={
+            "exitCode": code if code is not None and code >= 0 else None,
+            "signal": name,
+            "timedOut": late,
+            "truncated": kept.truncated,
+        },
+    )

@@ -1,0 +1,120 @@
+"""Walking a folder as git sees it: .gitignore files count, `.git` is left out, links are not followed."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+_RULES_ROOM: Final = 2**20
+
+
+class Found(NamedTuple):
+    """A file or folder: its path relative to the start, with slashes, and whether it is a folder."""
+
+    path: str
+    folder: bool
+
+
+class _Rules(NamedTuple):
+    """The rules of one .gitignore: the folder it is in, and what they say about a path below it (None: nothing)."""
+
+    folder: str
+    ignores: Callable[[str], bool | None]
+
+
+def _rules(folder: str) -> tuple[_Rules, ...]:
+    """The rules of a folder's own .gitignore, none when it has no readable one."""
+    name = os.path.join(folder, ".gitignore")
+    try:
+        if os.path.islink(name):  # git does not follow it either
+            return ()
+        with open(name, "rb") as file:
+            lines = file.read(_RULES_ROOM).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ()
+    from pathspec import GitIgnoreSpec
+
+    try:
+        spec = GitIgnoreSpec.from_lines(lines)
+    except ValueError:
+        spec = GitIgnoreSpec.from_lines(filter(_is_valid, lines))
+
+    def ignores(path: str) -> bool | None:
+        return spec.check_file(path).include
+
+    return (_Rules(folder, ignores),)
+
+
+def _is_valid(line: str) -> bool:
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
+
+
+def _ignored(path: str, folder: bool, rules: tuple[_Rules, ...]) -> bool:
+    """Whether an absolute path is left out; the nearest .gitignore that says anything decides."""
+    for rule in reversed(rules):
+        relative = path[len(rule.folder) :].lstrip(os.sep).replace(os.sep, "/")
+        verdict = rule.ignores(relative + "/" if folder else relative)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _rules_above(start: str) -> tuple[_Rules, ...]:
+    """The rules of the folders above, up to the root of the repository, the highest first.
+
+    When they leave out the start itself, the user named it on purpose, and they say nothing below it.
+    """
+    rules: tuple[_Rules, ...] = ()
+    folder = start
+    while not os.path.lexists(os.path.join(folder, ".git")) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+        rules = _rules(folder) + rules
+    folders = [start]
+    while rules and folders[-1] != rules[0].folder and folders[-1] != os.path.dirname(folders[-1]):
+        folders.append(os.path.dirname(folders[-1]))
+    return () if any(_ignored(one, True, rules) for one in folders[:-1]) else rules
+
+
+def walk(start: str, stopped: Callable[[], bool], depth: int | None = None) -> Iterator[Found]:
+    """What lies below a folder in the order of names, each folder before its content, down to `depth` levels.
+
+    Folders that cannot be read count as empty. It ends early when `stopped` says so.
+    """
+    # A stack of open folders, not recursion: trees may be deeper than the interpreter's stack.
+    stack = [_open(start, "", _rules_above(start))]
+    while stack and not stopped():
+        one = next(stack[-1].entries, None)
+        if one is None:
+            stack.pop()
+            continue
+        yield one
+        if one.folder and (depth is None or len(stack) < depth):
+            stack.append(_open(start, f"{one.path}/", stack[-1].rules))
+
+
+class _Folder(NamedTuple):
+    """An open folder: what is left of it, and the rules that hold in it."""
+
+    entries: Iterator[Found]
+    rules: tuple[_Rules, ...]
+
+
+def _open(start: str, inside: str, above: tuple[_Rules, ...]) -> _Folder:
+    place = os.path.join(start, inside).rstrip(os.sep) or os.sep
+    rules = above + _rules(place)
+    try:
+        with os.scandir(place) as entries:
+            listed = sorted((item.name, item.is_dir(follow_symlinks=False)) for item in entries)
+    except OSError:
+        listed = []
+    kept = (
+        Found(f"{inside}{name}", folder)
+        for name, folder in listed
+        if name != ".git" and not _ignored(os.path.join(place, name), folder, rules)
+    )
+    return _Folder(kept, rules)
