@@ -1,6 +1,8 @@
 """How Claude models are told how much to think (ring 1): a budget up to 4.5, an effort from 4.6 on."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from zidane_core.data.models import (
@@ -19,7 +21,7 @@ Off: TypeAlias = Literal["disabled", "between_tools", "always"]
 _VERSION: Final = re.compile(
     r"claude-(?:(?P<line>[a-z]+)-(?P<major>\d+)(?:[-.](?P<minor>\d{1,2})(?!\d))?|(?P<old>[123])\b)"
 )
-_BUDGETS: Final = {"minimal": 1024, "low": 4096, "medium": 10000, "high": 24000}
+_BUDGETS: Final[Mapping[str, int]] = MappingProxyType({"minimal": 1024, "low": 4096, "medium": 10000, "high": 24000})
 _LEAST: Final = 1024
 _ALWAYS_THINK: Final = frozenset({"fable", "mythos"})
 BINDING_BETA: Final = ("anthropic-beta", "thinking-binding-controls-2026-08-01")

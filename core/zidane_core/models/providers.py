@@ -148,6 +148,9 @@ _ROWS: Final = (
 
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType({row.name: row for row in _ROWS})
 
+HIDDEN_VARIABLES: Final = tuple(sorted({row.key_variable for row in _ROWS if row.key_variable}))
+"""The variables that hold a provider's key; no child process inherits them."""
+
 DETECTION_ORDER: Final = (
     "anthropic",
     "openai",

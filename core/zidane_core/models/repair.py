@@ -33,9 +33,9 @@ def repair(messages: tuple[Message, ...]) -> tuple[Message, ...]:
         if isinstance(message, UserMessage):
             repaired.append(_user(message))
         elif isinstance(message, AssistantMessage):
-            blocks = tuple(block for block in message.blocks if _says_something(block, seen))
+            blocks = _blocks(message, seen)
             calls = tuple(block for block in blocks if isinstance(block, Call))
-            seen.update(call.id for call in calls)
+            seen |= {call.id for call in calls}
             if blocks:
                 repaired.append(AssistantMessage(blocks))
             if calls:
@@ -70,12 +70,25 @@ def without_empty(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(part for part in parts if not (isinstance(part, Text) and not part.text.strip()))
 
 
-def _says_something(block: AssistantBlock, seen: set[str]) -> bool:
+def _blocks(message: AssistantMessage, seen: set[str]) -> tuple[AssistantBlock, ...]:
+    """The blocks that say something; a call whose id came before, in this message or an earlier one, goes."""
+    kept: list[AssistantBlock] = []
+    here: set[str] = set()
+    for block in message.blocks:
+        if isinstance(block, Call):
+            if block.id in seen or block.id in here:
+                continue
+            here.add(block.id)
+        elif not _says_something(block):
+            continue
+        kept.append(block)
+    return tuple(kept)
+
+
+def _says_something(block: AssistantBlock) -> bool:
     if isinstance(block, Said):
         return bool(block.text.strip())
-    if isinstance(block, Thought):
-        return bool(block.text) or block.opaque is not None
-    return not (isinstance(block, Call) and block.id in seen)
+    return not isinstance(block, Thought) or bool(block.text) or block.opaque is not None
 
 
 def arguments_object(arguments: str) -> dict[str, object]:

@@ -154,12 +154,13 @@ class HttpModel:
 
 
 async def _read(response: "Response") -> bytes:
-    """The body of an error, up to a bound."""
+    """The body of an error, up to a bound; the rest is not waited for."""
     body = b""
-    async for data in response.aiter_bytes():
-        body += data
-        if len(body) >= LARGEST_ERROR:
-            return body[:LARGEST_ERROR]
+    with anyio.CancelScope() as scope:
+        async for data in response.aiter_bytes():
+            body += data[: LARGEST_ERROR - len(body)]
+            if len(body) >= LARGEST_ERROR:
+                scope.cancel()
     return body
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -257,7 +258,7 @@ def test_any_split_and_any_line_end_give_the_same_events(
     body = (DATA / name).read_bytes()
     changed = body.replace(b"\r\n", b"\n").replace(b"\n", newline)
     places = sorted({int(cut * len(changed)) for cut in cuts} | {0, len(changed)})
-    pieces = [changed[start:stop] for start, stop in zip(places, places[1:], strict=False)]
+    pieces = [changed[start:stop] for start, stop in pairwise(places)]
     assert decode(family_of(name), pieces) == decode(family_of(name), [body])
 
 
