@@ -65,6 +65,7 @@ class Connection:
         self._input, self._output = process.stdin, process.stdout.fileno()
         self._buffer = b""
         self._id = 0
+        self.updates = 0  # message frames so far; fewer than chunks where the agent merged some
 
     def request(self, method: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
         """The answer, and how many `~` came before it: one for each chunk, however they were merged."""
@@ -80,6 +81,7 @@ class Connection:
         while True:
             whole, newline, rest = tail.rpartition(b"\n")
             if newline:
+                self.updates += whole.count(b'"agent_message_chunk"')
                 # Only a response lacks a method; looking at every frame as JSON would measure this client.
                 for line in whole.split(b"\n") if b'"result"' in whole or b'"error"' in whole else ():
                     if b'"method"' in line[:400] or not line.strip():
