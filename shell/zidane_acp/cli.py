@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from zidane_acp.fields import is_array
 from zidane_acp.settings import FLAGS, Flag, Settings, SettingsProblem, parse
 from zidane_core import __version__
 
@@ -100,7 +101,8 @@ def _as_typed(flag: Flag, value: object) -> list[str]:
         return []
     if value is True:
         return [flag.option]
-    return [f"{flag.option}={item}" for item in (value if isinstance(value, (list, tuple)) else [value])]
+    items = value if is_array(value) else [value]
+    return [f"{flag.option}={item}" for item in items]
 
 
 def _option(flag: Flag) -> Any:  # an annotation is a value without a type

@@ -15,7 +15,9 @@ async def ask_on_stderr(question: Question) -> Option | None:
     console = Console(stderr=True, highlight=False)
     console.print(view.question(question))
     chosen = keys(question.options)
-    console.print(Text("  " + "   ".join(f"[{key}] {line(option.name)}" for key, option in chosen.items()), "yellow"))
+    console.print(
+        Text("  " + "   ".join(f"[{key}] {line(option.name)}" for key, option in chosen.items()), "yellow")
+    )
     keyboard = Keyboard()
     with keyboard.quiet():
         keyboard.keep_typed()

@@ -130,7 +130,10 @@ def _with_login(error: RpcError, agent: JsonObject) -> RpcError:
         return error
     methods = ", ".join(text(method, "name") for method in objects(agent, "authMethods"))
     ways = f" It offers: {methods}." if methods else ""
-    return RpcError(error.code, f"The agent wants a login first ({error.message}).{ways} Log in with the agent's own program, then start the chat again.")
+    return RpcError(
+        error.code,
+        f"The agent wants a login first ({error.message}).{ways} Log in with the agent's own program, then start the chat again.",
+    )
 
 
 INITIALIZE: Final[JsonObject] = {

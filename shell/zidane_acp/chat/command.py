@@ -74,7 +74,7 @@ async def converse(launch: Launch, settings: Settings) -> int:
     from zidane_acp.chat.screen import Screen
 
     keyboard = Keyboard()
-    screen = Screen(Console(highlight=False), keyboard)
+    screen = Screen(Console(highlight=False), keyboard, launch.cwd)
     prompts = PromptLine(state_folder(settings), lambda: screen.commands)
     decide = decider(settings.permission, own=launch.own, can_ask=True)
     return await Conversation(launch, screen, keyboard, prompts, decide).run()

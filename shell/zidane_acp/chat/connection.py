@@ -137,7 +137,13 @@ class Connection:
             error = child(frame, "error")
             code = error.get("code")
             waiting.set(
-                Failure(RpcError(code if isinstance(code, int) else -32603, text(error, "message"), child(error, "data")))
+                Failure(
+                    RpcError(
+                        code if isinstance(code, int) else -32603,
+                        text(error, "message"),
+                        child(error, "data"),
+                    )
+                )
             )
         else:
             waiting.set(Success(child(frame, "result")))
@@ -146,7 +152,9 @@ class Connection:
         if isinstance(number, (int, str)) and number in self._scopes:
             self._scopes[number].cancel()
 
-    async def _answer(self, number: int | str, method: str, params: JsonObject, scope: anyio.CancelScope) -> None:
+    async def _answer(
+        self, number: int | str, method: str, params: JsonObject, scope: anyio.CancelScope
+    ) -> None:
         answer: JsonObject = {"error": {"code": -32800, "message": "Request cancelled"}}
         try:
             with scope:

@@ -44,7 +44,7 @@ class OnePrompt:
         async def on_signal(number: int) -> None:
             self._signals += 1
             self._code = 130 if number == signal.SIGINT else 128 + number
-            if self._signals > 1 or not self._prompting:
+            if self._signals > 1 or not self._prompting or number != signal.SIGINT:
                 scope.cancel()
                 return
             scope.deadline = anyio.current_time() + SETTLE

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import anyio
-import anyio.abc
-from returns.result import Failure
+from returns.result import Failure, Result
 
 from zidane_acp.chat.client import Client, Decide
+from zidane_acp.chat.connection import GONE, RpcError
 from zidane_acp.chat.keyboard import Keyboard
 from zidane_acp.chat.link import Launch, linked, watch_signals
 from zidane_acp.chat.process import AgentProcess
@@ -29,7 +29,9 @@ class Input(Protocol):
 class Conversation:
     """One agent, one terminal. `run` gives the exit code."""
 
-    def __init__(self, launch: Launch, screen: Screen, keyboard: Keyboard, prompts: Input, decide: Decide) -> None:
+    def __init__(
+        self, launch: Launch, screen: Screen, keyboard: Keyboard, prompts: Input, decide: Decide
+    ) -> None:
         self._launch = launch
         self._screen = screen
         self._keyboard = keyboard
@@ -71,33 +73,38 @@ class Conversation:
             self._code = 1
             return
         self._screen.tell(first_line(opened.unwrap()), "bold")
-        while True:
+        closed = self._client.connection.closed
+        while not closed.is_set():
             self._screen.gap()
             words = await self._prompts.read(self._keyboard.take_typed())
-            if self._client.connection.closed.is_set():
-                await self._failed("", True, process)
-                self._code = 1
+            if not closed.is_set() and (words is None or words.strip() in LEAVE):
                 return
-            if words is None or words.strip() in LEAVE:
-                return
-            if words.strip():
+            if words and words.strip() and not closed.is_set():
                 await self._turn(words, process)
+        await self._failed("", True, process)
+        self._code = 1
 
     async def _turn(self, words: str, process: AgentProcess) -> None:
         self._in_turn, self._cancelled = True, False
         with self._keyboard.quiet():
             try:
-                async with anyio.create_task_group() as painting:
-                    painting.start_soon(self._screen.run_turn)
-                    answer = await self._client.prompt(words)
-                    painting.cancel_scope.cancel()
+                answer = await self._painted(words)
             finally:
                 self._in_turn = False
                 self._screen.end_turn()
         if isinstance(answer, Failure):
-            await self._failed(error_text(answer.failure()), answer.failure().code == 0, process)
+            if answer.failure().code != 0:
+                self._screen.tell(error_text(answer.failure()), "red")
         elif answer.unwrap() != "end_turn":
             self._screen.tell(STOPPED.get(answer.unwrap(), f"The turn ended: {answer.unwrap()}."), "yellow")
+
+    async def _painted(self, words: str) -> Result[str, RpcError]:
+        answer: Result[str, RpcError] = Failure(GONE)
+        async with anyio.create_task_group() as painting:
+            painting.start_soon(self._screen.run_turn)
+            answer = await self._client.prompt(words)
+            painting.cancel_scope.cancel()
+        return answer
 
     async def _failed(self, sentence: str, gone: bool, process: AgentProcess) -> None:
         if gone:

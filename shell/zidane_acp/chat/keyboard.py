@@ -3,7 +3,7 @@
 import os
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
@@ -21,7 +21,7 @@ class Keyboard:
         self.typed = ""
 
     @contextmanager
-    def quiet(self) -> Iterator[None]:
+    def quiet(self) -> Generator[None, None, None]:
         """Single keys without echo; Ctrl-C still makes a signal."""
         if sys.platform == "win32":  # no termios there: keys echo, and questions take Enter
             yield
@@ -31,6 +31,7 @@ class Keyboard:
         before = termios.tcgetattr(self._fd)
         now = termios.tcgetattr(self._fd)
         now[3] &= ~(termios.ECHO | termios.ICANON)
+        now[3] |= termios.NOFLSH  # Ctrl-C must not drop what was typed before it
         now[6][termios.VMIN], now[6][termios.VTIME] = 1, 0
         # TCSADRAIN keeps what was typed ahead, TCSAFLUSH would drop it.
         termios.tcsetattr(self._fd, termios.TCSADRAIN, now)

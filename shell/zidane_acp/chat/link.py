@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import anyio
@@ -23,7 +23,7 @@ class Launch(msgspec.Struct, frozen=True, gc=False):
 
 
 @asynccontextmanager
-async def linked(launch: Launch, client: Client) -> AsyncIterator[tuple[AgentProcess, Connection]]:
+async def linked(launch: Launch, client: Client) -> AsyncGenerator[tuple[AgentProcess, Connection], None]:
     """Start the agent and serve its connection while the block runs. Raises NoSuchProgram."""
     async with started(launch.command, os.getcwd(), launch.pass_stderr) as process:
         connection = Connection(process.lines(), process.write, client.notified, client.requested)

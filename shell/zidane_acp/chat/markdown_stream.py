@@ -1,8 +1,13 @@
 """Streamed Markdown: which blocks are finished, and which tail may still change."""
 
+import re
 from functools import cache
+from itertools import pairwise
+from typing import Final
 
 from markdown_it import MarkdownIt
+
+LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @cache
@@ -11,11 +16,16 @@ def _parser() -> MarkdownIt:
     return MarkdownIt().enable("strikethrough").enable("table")
 
 
-def split(text: str) -> tuple[str, str]:
-    """The finished blocks, and the last block that more text could still change. Joined they are the text."""
-    starts = [token.map[0] for token in _parser().parse(text) if token.level == 0 and token.nesting >= 0 and token.map]
-    if len(starts) < 2:
-        return "", text
-    lines = text.splitlines(keepends=True)
-    cut = sum(map(len, lines[: starts[-1]]))
-    return text[:cut], text[cut:]
+def blocks(text: str) -> tuple[str, ...]:
+    """The top-level blocks with what stands between them. Joined they are the text."""
+    tokens = _parser().parse(text)
+    starts = [token.map[0] for token in tokens if token.level == 0 and token.nesting >= 0 and token.map]
+    # Only "\n" ends a line here, as in the parser's own count; str.splitlines knows more line ends.
+    lines = LINE.findall(text)
+    return tuple("".join(lines[begin:end]) for begin, end in pairwise([0, *starts[1:], len(lines)]))
+
+
+def split(text: str) -> tuple[tuple[str, ...], str]:
+    """The finished blocks, and the last block, which more text could still change."""
+    found = blocks(text)
+    return found[:-1], found[-1] if found else ""

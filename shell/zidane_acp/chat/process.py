@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -98,7 +98,7 @@ class AgentProcess:
 
 
 @asynccontextmanager
-async def started(command: Sequence[str], cwd: str, pass_stderr: bool) -> AsyncIterator[AgentProcess]:
+async def started(command: Sequence[str], cwd: str, pass_stderr: bool) -> AsyncGenerator[AgentProcess, None]:
     """Run the agent while the block runs. Raises NoSuchProgram."""
     try:
         # A session of its own: Ctrl-C on the terminal is for the client alone.
@@ -112,7 +112,9 @@ async def started(command: Sequence[str], cwd: str, pass_stderr: bool) -> AsyncI
         )
     except (OSError, ValueError) as problem:
         why = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
-        raise NoSuchProgram(f"The agent {command[0]!r} cannot be started: {why}. Check the command after --.") from None
+        raise NoSuchProgram(
+            f"The agent {command[0]!r} cannot be started: {why}. Check the command after --."
+        ) from None
     agent = AgentProcess(process, pass_stderr)
     try:
         async with anyio.create_task_group() as tasks:

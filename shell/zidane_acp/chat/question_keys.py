@@ -5,7 +5,12 @@ from typing import Final
 
 from zidane_acp.chat.updates import Option
 
-BY_KIND: Final[Mapping[str, str]] = {"allow_once": "a", "allow_always": "A", "reject_once": "r", "reject_always": "R"}
+BY_KIND: Final[Mapping[str, str]] = {
+    "allow_once": "a",
+    "allow_always": "A",
+    "reject_once": "r",
+    "reject_always": "R",
+}
 ALSO: Final[Mapping[str, str]] = {"y": "allow_once", "n": "reject_once"}
 
 

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from zidane_acp.chat import view
 from zidane_acp.chat.keyboard import Keyboard
-from zidane_acp.chat.markdown_stream import split
+from zidane_acp.chat.markdown_stream import blocks, split
 from zidane_acp.chat.question_keys import keys, pick
-from zidane_acp.chat.safe_text import line
+from zidane_acp.chat.safe_text import line, neutral
 from zidane_acp.chat.updates import Card, Command, Commands, Notice, Option, Plan, Question, Said, Update
 
 PAINT_EVERY: Final = 0.08
@@ -29,25 +29,28 @@ class _Words:
         self.message = message
         self._text = ""
         self._new: list[str] = []
+        self._parsed = 0
 
     def add(self, text: str) -> None:
         self._new.append(text)
 
-    def take_finished(self) -> str:
+    def take_finished(self) -> tuple[str, ...]:
         """The blocks that will not change any more, once."""
         self._join()
         if self.kind == "thought":
-            finished, gap, tail = self._text.rpartition("\n\n")
-            finished += gap
-        else:
-            finished, tail = split(self._text)
-        self._text = tail
-        return finished
+            finished, gap, self._text = self._text.rpartition("\n\n")
+            return (finished,) if gap else ()
+        # A huge block is not parsed again for every few characters.
+        if len(self._text) > LIVE_TAIL and len(self._text) < self._parsed * 1.3:
+            return ()
+        self._parsed = len(self._text)
+        done, self._text = split(self._text)
+        return done
 
-    def take_all(self) -> str:
+    def take_all(self) -> tuple[str, ...]:
         self._join()
         text, self._text = self._text, ""
-        return text
+        return (text,) if self.kind == "thought" else blocks(text)
 
     @property
     def tail(self) -> str:
@@ -71,8 +74,9 @@ class _Call:
 class Screen:
     """A View on a terminal."""
 
-    def __init__(self, console: Console, keyboard: Keyboard) -> None:
+    def __init__(self, console: Console, keyboard: Keyboard, folder: str) -> None:
         self._console = console
+        self._folder = folder
         self._keyboard = keyboard
         self._items: list[_Words | _Call | Notice] = []
         self._plan: Plan | None = None
@@ -105,7 +109,7 @@ class Screen:
         self._flush()
         self._stop_live()
         self._keyboard.keep_typed()
-        self._print("question", view.question(question))
+        self._print("question", view.question(question, self._folder))
         chosen = keys(question.options)
         hint = "   ".join(f"[{key}] {line(option.name)}" for key, option in chosen.items())
         self._console.print(Text("  " + hint, style="yellow"))
@@ -120,7 +124,9 @@ class Screen:
 
     def decided(self, question: Question, option: Option | None) -> None:
         title = line(question.card.title or "Tool call")
-        self._items.append(Notice("info", f"{title}: {option.name if option else 'cancelled'} (by --permission)"))
+        self._items.append(
+            Notice("info", f"{title}: {option.name if option else 'cancelled'} (by --permission)")
+        )
 
     # What the conversation calls ---------------------------------------------------------------
 
@@ -129,6 +135,8 @@ class Screen:
         self._began, self._doing = time.monotonic(), "working"
         self._start_live()
         while True:
+            if self._live is not None:  # else a question reads the keys
+                self._keyboard.keep_typed()
             self._paint()
             await anyio.sleep(PAINT_EVERY)
 
@@ -158,12 +166,13 @@ class Screen:
     def _said(self, update: Said) -> None:
         if update.kind == "user" or not update.text:
             return
+        text = neutral(update.text)
         last = self._items[-1] if self._items else None
         if isinstance(last, _Words) and last.kind == update.kind and last.message == update.message:
-            last.add(update.text)
+            last.add(text)
             return
         words = _Words(update.kind, update.message)
-        words.add(update.text)
+        words.add(text)
         self._items.append(words)
 
     def _card(self, update: Card) -> None:
@@ -174,7 +183,9 @@ class Screen:
             call.card = call.card.changed(update)
 
     def _call(self, number: str) -> _Call | None:
-        return next((item for item in self._items if isinstance(item, _Call) and item.card.id == number), None)
+        return next(
+            (item for item in self._items if isinstance(item, _Call) and item.card.id == number), None
+        )
 
     async def _key(self, chosen: dict[str, Option]) -> Option | None:
         while key := await self._keyboard.key():
@@ -199,14 +210,15 @@ class Screen:
             elif isinstance(item, _Call):
                 if not (everything or item.card.ended):
                     return
-                self._print("card", view.card(item.card, diffs=not item.diff_shown))
+                self._print("card", view.card(item.card, self._folder, diffs=not item.diff_shown))
             else:
                 self._print("notice", view.notice(item))
             del self._items[0]
 
-    def _words(self, item: _Words, text: str) -> None:
-        if text.strip():
-            self._print(item.kind, view.said(text) if item.kind == "agent" else view.thought(text))
+    def _words(self, item: _Words, texts: tuple[str, ...]) -> None:
+        for text in texts:
+            if text.strip():
+                self._print(item.kind, view.said(text) if item.kind == "agent" else view.thought(text))
 
     def _print(self, kind: str, what: RenderableType) -> None:
         if not (kind == self._last_printed and kind in ("card", "notice", "client")):
@@ -225,7 +237,9 @@ class Screen:
             if isinstance(item, _Words):
                 parts.append(view.said(item.tail) if item.kind == "agent" else view.thought(item.tail))
             elif isinstance(item, _Call):
-                parts.append(view.card(item.card, diffs=not item.diff_shown, live=not item.card.ended))
+                parts.append(
+                    view.card(item.card, self._folder, diffs=not item.diff_shown, live=not item.card.ended)
+                )
             else:
                 parts.append(view.notice(item))
         if self._plan is not None:

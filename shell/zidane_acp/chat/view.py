@@ -13,11 +13,14 @@ from rich.padding import Padding
 from rich.segment import Segment
 from rich.text import Text
 
+from zidane_acp.chat.markdown_stream import blocks
 from zidane_acp.chat.safe_text import clip, line, neutral, output
 from zidane_acp.chat.updates import Card, FileDiff, Notice, Output, Plan, Question
 from zidane_acp.fields import JsonObject
 
 OUTPUT_LINES: Final = 12
+OUTPUT_LINES_OF: Final[Mapping[str, int]] = {"read": 4, "think": 0}
+"""By kind of tool: what was read is in the file, and a plan is shown as the plan."""
 LIVE_LINES: Final = 6
 DIFF_LINES: Final = 60
 MARKS: Final[Mapping[str | None, tuple[str, str]]] = {
@@ -52,9 +55,24 @@ class ChatMarkdown(Markdown):
         super().__init__(neutral(text), hyperlinks=False, code_theme="ansi_dark")
 
 
+class Trimmed:
+    """What it wraps, without the blank lines around it."""
+
+    def __init__(self, inner: RenderableType) -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        rows = console.render_lines(self._inner, options.update(height=None), pad=False)
+        full = [number for number, row in enumerate(rows) if any(part.text.strip() for part in row)]
+        for row in rows[full[0] : full[-1] + 1] if full else ():
+            yield from row
+            yield Segment.line()
+
+
 def said(text: str) -> RenderableType:
-    """Finished or live Markdown of the answer."""
-    return ChatMarkdown(text)
+    """Finished or live Markdown of the answer, one block or several with a blank line between them."""
+    rendered = [Trimmed(ChatMarkdown(block)) for block in blocks(text) if block.strip()]
+    return Group(*(part for one in rendered for part in (Text(""), one)) if len(rendered) > 1 else rendered)
 
 
 def thought(text: str) -> RenderableType:
@@ -77,8 +95,8 @@ def plan(item: Plan) -> RenderableType:
     return Group(*rows)
 
 
-def card(item: Card, *, diffs: bool = True, live: bool = False) -> RenderableType:
-    """A tool call: title, what it changes, what it gave."""
+def card(item: Card, folder: str = "", *, diffs: bool = True, live: bool = False) -> RenderableType:
+    """A tool call: title, what it changes, what it gave. Paths below `folder` are shown relative to it."""
     mark, colour = MARKS.get(item.status, ("○", "yellow"))
     parts: list[RenderableType] = [
         Text.assemble((f"{mark} ", colour), (neutral(item.title or "Tool call"), "bold"), overflow="fold")
@@ -86,18 +104,18 @@ def card(item: Card, *, diffs: bool = True, live: bool = False) -> RenderableTyp
     for content in item.content or ():
         if isinstance(content, FileDiff):
             if diffs:
-                parts.append(diff(content))
+                parts.append(diff(content, folder))
         else:
-            parts.append(shown_output(content, live))
+            limit = LIVE_LINES if live else OUTPUT_LINES_OF.get(item.kind or "", OUTPUT_LINES)
+            parts.append(shown_output(content, limit, live))
     return Group(*parts)
 
 
-def shown_output(content: Output, live: bool) -> RenderableType:
-    """The last lines of a running call, the first and last ones of a finished call."""
+def shown_output(content: Output, limit: int, live: bool) -> RenderableType:
+    """At most `limit` lines: the last ones of a running call, the first and last ones of a finished call."""
     lines = output(content.text).strip("\n").split("\n")
-    if lines == [""]:
+    if lines == [""] or limit == 0:
         return Group()
-    limit = LIVE_LINES if live else OUTPUT_LINES
     if len(lines) > limit:
         missing = f"… {len(lines) - limit} more lines …"
         keep = limit - limit // 3 if not live else 0
@@ -105,11 +123,9 @@ def shown_output(content: Output, live: bool) -> RenderableType:
     return Padding(Text("\n".join(lines), style="dim", overflow="ellipsis", no_wrap=True), (0, 0, 0, 4))
 
 
-def diff(change: FileDiff) -> RenderableType:
+def diff(change: FileDiff, folder: str = "") -> RenderableType:
     """The changed lines with three lines around them."""
-    name = os.path.relpath(change.path) if os.path.isabs(change.path) else change.path
-    if name.startswith(".."):
-        name = change.path
+    name = change.path.removeprefix(folder.rstrip(os.sep) + os.sep) if folder else change.path
     rows = [Text(("new file " if change.old is None else "") + line(name), style="dim")]
     rows.extend(_diff_rows(change.old or "", change.new))
     if len(rows) > DIFF_LINES:
@@ -118,7 +134,7 @@ def diff(change: FileDiff) -> RenderableType:
 
 
 def _diff_rows(old: str, new: str) -> Iterator[Text]:
-    before, after = neutral(old).split("\n"), neutral(new).split("\n")
+    before, after = neutral(old).splitlines(), neutral(new).splitlines()
     # The first two rows name the files, which the title does already.
     for row in islice(difflib.unified_diff(before, after, n=3, lineterm=""), 2, None):
         style = "green" if row.startswith("+") else "red" if row.startswith("-") else ""
@@ -126,15 +142,19 @@ def _diff_rows(old: str, new: str) -> Iterator[Text]:
         yield Text(row, style=style, overflow="ellipsis", no_wrap=True)
 
 
-def question(item: Question) -> RenderableType:
+def question(item: Question, folder: str = "") -> RenderableType:
     """What is asked: the whole call, with its change or its arguments."""
     parts: list[RenderableType] = [
-        Text.assemble(("? ", "bold yellow"), (neutral(item.card.title or "Tool call"), "bold"), overflow="fold")
+        Text.assemble(
+            ("? ", "bold yellow"), (neutral(item.card.title or "Tool call"), "bold"), overflow="fold"
+        )
     ]
     changes = [content for content in item.card.content or () if isinstance(content, FileDiff)]
-    parts.extend(diff(change) for change in changes)
-    if not changes and item.card.raw_input:
-        parts.append(Padding(Text("\n".join(arguments(item.card.raw_input)), style="dim"), (0, 0, 0, 4)))
+    parts.extend(diff(change, folder) for change in changes)
+    # A command is its own title; saying it twice hides what else there is.
+    told = {name: value for name, value in (item.card.raw_input or {}).items() if value != item.card.title}
+    if told and not changes:
+        parts.append(Padding(Text("\n".join(arguments(told)), style="dim"), (0, 0, 0, 4)))
     return Group(*parts)
 
 

@@ -28,12 +28,15 @@ def first_line(opened: Opened) -> str:
     """Agent, provider, model, and where the key came from, as far as the agent says."""
     info = child(opened.agent, "agentInfo")
     name = " ".join(word for word in (text(info, "name") or "agent", text(info, "version")) if word)
-    provider = child(opened.session, "_meta", "zidane", "provider") or child(opened.agent, "_meta", "zidane", "provider")
+    provider = child(opened.session, "_meta", "zidane", "provider") or child(
+        opened.agent, "_meta", "zidane", "provider"
+    )
     source = text(provider, "source")
     if VARIABLE.fullmatch(source):
         source = f"key from {source}" if source.endswith("KEY") else f"from {source}"
     parts = (name, text(provider, "name"), text(provider, "model") or _model(opened), source)
-    return line(" · ".join(part for part in parts if part))
+    # The offline provider's only model bears its name: once is enough.
+    return line(" · ".join(dict.fromkeys(part for part in parts if part)))
 
 
 def _model(opened: Opened) -> str:
@@ -55,7 +58,13 @@ def error_text(error: RpcError) -> str:
 
 def ended_text(exit_code: int | None, last_words: tuple[str, ...]) -> str:
     """The agent is gone: how, and its last words."""
-    how = "" if exit_code is None else f" with exit code {exit_code}" if exit_code >= 0 else f" by signal {-exit_code}"
+    how = (
+        ""
+        if exit_code is None
+        else f" with exit code {exit_code}"
+        if exit_code >= 0
+        else f" by signal {-exit_code}"
+    )
     said = "".join(f"\n  {line(word)}" for word in last_words[-8:] if word.strip())
     step = " Its last words:" + said if said else " Run it with --log-level debug to see more."
     return f"The agent has ended{how}.{step}"

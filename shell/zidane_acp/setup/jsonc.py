@@ -89,7 +89,9 @@ def _insert(text: str, path: Sequence[str], value: JsonObject) -> str:
     rest = tuple(path)
     while True:
         if node.members is None:
-            raise Broken(f"{path[depth - 1]!r} in the file is no object" if depth else "the file holds no JSON object")
+            raise Broken(
+                f"{path[depth - 1]!r} in the file is no object" if depth else "the file holds no JSON object"
+            )
         # The last of several equal keys is the one that counts for every reader.
         member = next((m for m in reversed(node.members) if m.key == rest[0]), None)
         if member is None:

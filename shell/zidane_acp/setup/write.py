@@ -34,7 +34,9 @@ class Change(msgspec.Struct, frozen=True, gc=False):
         name = str(self.path)
         before, after = (self.old or "").splitlines(keepends=True), self.new.splitlines(keepends=True)
         lines = difflib.unified_diff(before, after, name, name)
-        return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+        return "".join(
+            line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines
+        )
 
 
 def plan(editor: Editor, command: Sequence[str], home: Path) -> Result[Change, str]:

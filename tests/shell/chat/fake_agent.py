@@ -9,7 +9,12 @@ from queue import Queue
 OUT = threading.Lock()
 ANSWERS: "dict[int, Queue]" = {}
 CANCELLED = threading.Event()
-DIFF = {"type": "diff", "path": os.path.join(os.getcwd(), "a.py"), "oldText": "one\ntwo\n", "newText": "one\n2\n"}
+DIFF = {
+    "type": "diff",
+    "path": os.path.join(os.getcwd(), "a.py"),
+    "oldText": "one\ntwo\n",
+    "newText": "one\n2\n",
+}
 OPTIONS = [
     {"optionId": "yes", "name": "Allow once", "kind": "allow_once"},
     {"optionId": "ever", "name": "Always allow edits here", "kind": "allow_always"},
@@ -23,8 +28,8 @@ def send(**frame):
         sys.stdout.flush()
 
 
-def update(kind, **fields):
-    send(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": kind, **fields}})
+def update(tag, /, **fields):
+    send(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": tag, **fields}})
 
 
 def say(text, message="m1", kind="agent_message_chunk"):
@@ -118,9 +123,14 @@ def withdrawn(_):
     card = {"toolCallId": "c9", "title": "Edit b.py", "kind": "edit"}
     update("tool_call", status="pending", **card)
     ANSWERS[902] = Queue()
-    send(id=902, method="session/request_permission", params={"sessionId": "s", "toolCall": card, "options": OPTIONS})
+    send(
+        id=902,
+        method="session/request_permission",
+        params={"sessionId": "s", "toolCall": card, "options": OPTIONS},
+    )
     send(method="$/cancel_request", params={"requestId": 902})
-    say("reply=" + json.dumps(ANSWERS[902].get()["error"]["code"]))
+    reply = ANSWERS[902].get()
+    say("reply=" + str(reply["error"]["code"] if "error" in reply else reply["result"]))
 
 
 def edit_and_end(_):
@@ -152,7 +162,14 @@ def main():
         method, number, params = frame.get("method"), frame.get("id"), frame.get("params", {})
         if method == "initialize":
             info = {"name": "fake", "version": "9"}
-            send(id=number, result={"protocolVersion": 1, "agentInfo": info, "authMethods": [{"id": "x", "name": "Fake login"}]})
+            send(
+                id=number,
+                result={
+                    "protocolVersion": 1,
+                    "agentInfo": info,
+                    "authMethods": [{"id": "x", "name": "Fake login"}],
+                },
+            )
         elif method == "session/new" and mode == "login":
             send(id=number, error={"code": -32000, "message": "Authentication required"})
         elif method == "session/new":
