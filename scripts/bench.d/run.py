@@ -76,7 +76,9 @@ def cold_start(bench: Bench) -> list[Row]:
     for peer in bench.peers:
         ratio, limit = ours / medians[peer.name], limits.get(peer.name)
         goal = f"ours is {ratio:.2f} of it" + (f", at most {limit:g}" if limit else "")
-        rows.append(Row("cold start", peer.name, medians[peer.name], "ms", goal, limit and ratio <= limit))
+        rows.append(
+            Row("cold start", peer.name, medians[peer.name], "ms", goal, ratio <= limit if limit else None)
+        )
     return rows
 
 
@@ -152,6 +154,11 @@ def _timed(connection: Connection, session: str, chunks: int) -> float:
     return seconds
 
 
+def always(peer: Peer) -> Callable[[int], Peer]:
+    """The same agent for every number of chunks."""
+    return lambda _: peer
+
+
 class Rate(NamedTuple):
     """Chunks a second, the median of three runs, and the message frames of the last run."""
 
@@ -167,8 +174,8 @@ def _rate(bench: Bench, agent: Callable[[int], Peer], chunks: int) -> Rate:
 def chunks(bench: Bench) -> list[Row]:
     """20,000 chunks: how many a second arrive at the client, and in how many frames."""
     count = bench.times(20_000)
-    rates = {peer.name: _rate(bench, lambda _, peer=peer: peer, count) for peer in bench.peers}
-    http, replay = _rate(bench, lambda _: bench.http, count), _rate(bench, bench.replay, count)
+    rates = {peer.name: _rate(bench, always(peer), count) for peer in bench.peers}
+    http, replay = _rate(bench, always(bench.http), count), _rate(bench, bench.replay, count)
     typescript = rates["TypeScript SDK echo"].rate
     what = f"{count:,} chunks"
     rows = [
@@ -194,9 +201,9 @@ def growth(bench: Bench) -> list[Row]:
     small, large = bench.times(20_000), bench.times(200_000)
     rows: list[Row] = []
     agents: list[tuple[str, Callable[[int], Peer]]] = [
-        (f"{OURS}, over HTTP", lambda _: bench.http),
+        (f"{OURS}, over HTTP", always(bench.http)),
         (f"{OURS}, replay", bench.replay),
-        *((peer.name, lambda _, peer=peer: peer) for peer in bench.peers),
+        *((peer.name, always(peer)) for peer in bench.peers),
     ]
     for name, agent in agents:
         ratio = _rate(bench, agent, small).rate / _rate(bench, agent, large).rate

@@ -28,7 +28,8 @@ def read_log(path: Path) -> tuple[Frame, ...]:
 
 @cache
 def definitions() -> Mapping[str, Any]:
-    return json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))["$defs"]
+    found: Mapping[str, Any] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))["$defs"]
+    return found
 
 
 @cache

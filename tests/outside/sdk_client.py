@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import acp
 from acp.schema import (
@@ -83,7 +83,7 @@ async def connected(
     work.mkdir()
     command = [str(TEE), str(log), "--", installed(), *flags]
     async with acp.spawn_agent_process(
-        client,  # pyright: ignore[reportArgumentType]  # the protocol's other methods are never called
+        cast(acp.Client, client),  # the protocol's other methods are never called
         sys.executable,
         *command,
         env={"ZIDANE_ACP_HOME": str(tmp_path / "home")},
@@ -104,7 +104,7 @@ async def ask(connection: Any, session: str, text: str) -> str:
     answer = await asyncio.wait_for(
         connection.prompt(session_id=session, prompt=[acp.text_block(text)]), PATIENCE
     )
-    return answer.stop_reason
+    return str(answer.stop_reason)
 
 
 def replaying(tmp_path: Path, *turns: dict[str, Any]) -> list[str]:

@@ -81,5 +81,5 @@ if __name__ == "__main__":
     if len(sys.argv) < 4 or sys.argv[2] != "--":
         sys.exit("usage: tee.py LOG -- COMMAND [ARGUMENT...]")
     status = main(sys.argv[1], sys.argv[3:])
-    sys.stdout = None  # type: ignore[assignment]  # descriptor 1 is closed; nothing may be flushed to it
+    sys.stdout = None  # descriptor 1 is closed; nothing may be flushed to it
     os._exit(status)  # the thread that reads stdin may still be blocked in it

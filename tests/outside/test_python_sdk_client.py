@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from outside.sdk_client import ScriptedClient, ask, connected, replaying
@@ -15,7 +16,7 @@ def anyio_backend() -> str:
 @pytest.mark.anyio
 async def test_a_permitted_write_happens_and_its_card_is_shown_first(tmp_path: Path) -> None:
     client = ScriptedClient(["allow_once"])
-    turns = [
+    turns: list[dict[str, Any]] = [
         {"text": "I write it. ", "tool": "write_file", "args": {"path": "hello.txt", "content": "hi\n"}},
         {"text": "It is written."},
     ]
@@ -33,7 +34,10 @@ async def test_a_permitted_write_happens_and_its_card_is_shown_first(tmp_path: P
 @pytest.mark.anyio
 async def test_a_refused_write_does_not_happen_and_the_turn_goes_on(tmp_path: Path) -> None:
     client = ScriptedClient(["reject_once"])
-    turns = [{"tool": "write_file", "args": {"path": "no.txt", "content": "no\n"}}, {"text": "Not written."}]
+    turns: list[dict[str, Any]] = [
+        {"tool": "write_file", "args": {"path": "no.txt", "content": "no\n"}},
+        {"text": "Not written."},
+    ]
     async with connected(tmp_path, replaying(tmp_path, *turns), client) as (connection, session, work):
         assert await ask(connection, session, "write a file") == "end_turn"
         assert not (work / "no.txt").exists()
@@ -45,7 +49,10 @@ async def test_a_refused_write_does_not_happen_and_the_turn_goes_on(tmp_path: Pa
 @pytest.mark.anyio
 async def test_a_cancel_ends_the_running_turn_and_the_next_prompt_is_answered(tmp_path: Path) -> None:
     client = ScriptedClient([])
-    turns = [{"text": "tick ", "repeat": 100_000, "delay_ms": 1}, {"text": "Still here."}]
+    turns: list[dict[str, Any]] = [
+        {"text": "tick ", "repeat": 100_000, "delay_ms": 1},
+        {"text": "Still here."},
+    ]
     async with connected(tmp_path, replaying(tmp_path, *turns), client) as (connection, session, _):
         running = asyncio.create_task(ask(connection, session, "count for ever"))
         await client.until_text("tick tick ")
@@ -58,7 +65,10 @@ async def test_a_cancel_ends_the_running_turn_and_the_next_prompt_is_answered(tm
 @pytest.mark.anyio
 async def test_a_dismissed_question_cancels_the_turn(tmp_path: Path) -> None:
     client = ScriptedClient(["cancelled"])
-    turns = [{"tool": "shell", "args": {"command": "touch made.txt"}}, {"text": "Never said."}]
+    turns: list[dict[str, Any]] = [
+        {"tool": "shell", "args": {"command": "touch made.txt"}},
+        {"text": "Never said."},
+    ]
     async with connected(tmp_path, replaying(tmp_path, *turns), client) as (connection, session, work):
         assert await ask(connection, session, "run it") == "cancelled"
         assert not (work / "made.txt").exists()
