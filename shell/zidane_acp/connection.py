@@ -258,14 +258,13 @@ class JsonRpcConnection:
         handlers.start_soon(self._serve, request, scope)
 
     async def _serve(self, request: Request, scope: CancelScope) -> None:
-        cancelled = encode_error(request.id, Fault(ErrorCode.REQUEST_CANCELLED, "Request cancelled"))
-        frame = cancelled
+        frame = encode_error(request.id, Fault(ErrorCode.REQUEST_CANCELLED, "Request cancelled"))
         try:
             with scope:
                 frame = await self._result(request)
         finally:
             del self._running[id_key(request.id)]
-            self._put(cancelled if scope.cancelled_caught else frame)
+            self._put(frame)
 
     async def _result(self, request: Request) -> bytes:
         try:
@@ -294,7 +293,7 @@ class JsonRpcConnection:
             scope.cancel()
 
     def _answered(self, response: Response) -> None:
-        pending = self._pending.pop(response.id, None) if type(response.id) is int else None
+        pending = self._pending.pop(response.id, None) if isinstance(response.id, int) else None
         if pending is None:
             _log.debug("an answer to an unknown request was dropped")
             return

@@ -107,7 +107,11 @@ async def test_unexpected_exceptions_are_internal_errors_without_details(
             with caplog.at_level(logging.DEBUG):
                 await outside.send({"jsonrpc": "2.0", "id": 1, "method": method})
                 answer = await outside.receive()
-            assert answer == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "Internal error"}}
+            assert answer == {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "error": {"code": -32603, "message": "Internal error"},
+            }
     assert "ValueError" in caplog.text
     assert "sk-secret" not in caplog.text
 
@@ -160,7 +164,9 @@ async def test_cancel_request_stops_the_handler_and_is_answered_once() -> None:
         await outside.send({"jsonrpc": "2.0", "id": "x", "method": "hang"})
         await started.wait()
         for wrong in (1, None, True):
-            await outside.send({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": wrong}})
+            await outside.send(
+                {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": wrong}}
+            )
         assert not stopped.is_set()
         cancel = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": "x"}}
         await outside.send(cancel, cancel)
@@ -189,7 +195,9 @@ async def test_an_id_in_use_is_refused() -> None:
         await anyio.sleep_forever()
 
     async with connected(handle) as outside:
-        await outside.send({"jsonrpc": "2.0", "id": 1, "method": "hang"}, {"jsonrpc": "2.0", "id": 1, "method": "b"})
+        await outside.send(
+            {"jsonrpc": "2.0", "id": 1, "method": "hang"}, {"jsonrpc": "2.0", "id": 1, "method": "b"}
+        )
         error = (await outside.receive())["error"]
         assert isinstance(error, dict)
         assert error["code"] == -32600

@@ -63,6 +63,7 @@ BAD = BadHeader("a header without Content-Length")
         ),
         (b"Content-Length: 9\r\n\r\nhalf", [b"half"]),
         (b"Content-Le", [BadHeader("the stream ended within a header")]),
+        (b"j" * 8180 + b"\nContent-Length: 2\r\n\r\n{}", [BAD, b"{}"]),
         (b"j" * 20000 + b"Content-Length: 2\r\n\r\n{}", [BAD, b"{}"]),
     ],
 )

@@ -144,7 +144,7 @@ def test_a_malformed_error_is_still_an_error() -> None:
 
 
 def test_ids_of_different_types_have_different_keys() -> None:
-    assert len({id_key(1), id_key("1"), id_key(None), id_key("None")}) == 4
+    assert len({id_key(1), id_key("1"), id_key(None), id_key("None"), id_key(True)}) == 5
 
 
 @given(st.binary())
@@ -274,6 +274,7 @@ def test_what_strict_readers_refuse_never_goes_out() -> None:
 
 
 def test_raw_json_inside_of_a_value_is_mended_too() -> None:
+    assert strict(encode_result(1, msgspec.Raw(b'{"a":\n1}')))["result"] == {"a": 1}
     raw = msgspec.Raw(b'{"a":\r\n ["\\ud800", "\\\\ud800"]}')
     assert strict(encode_result(1, {"raw": raw}))["result"] == {"raw": {"a": ["\ufffd", "\\ud800"]}}
     assert strict(encode_result(1, {"raw": raw, "b": "\ud800"}))["result"] == {
