@@ -486,3 +486,11 @@ SHAPES = st.recursive(
 def test_any_params_give_a_record_or_a_fault(decoder: Decoder, params: object) -> None:
     found = decoder(raw(params))
     assert isinstance(found, Success) or found.failure().code == -32602
+
+
+def test_a_malformed_required_field_is_not_called_missing() -> None:
+    found = d.decode_prompt(
+        raw({"sessionId": "s", "prompt": [{"type": "text", "text": 5, "annotations": 5}]})
+    )
+    assert isinstance(found, Failure)
+    assert "expected `str`, got `int`" in found.failure().message
