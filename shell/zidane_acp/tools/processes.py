@@ -9,9 +9,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import anyio
+import anyio.abc
+
+from zidane_acp.tools.results import Refused
 
 MARKER: Final = "ZIDANE_ACP_CALL"
 """The environment variable that marks every process of a call."""
@@ -19,6 +23,31 @@ MARKER: Final = "ZIDANE_ACP_CALL"
 _GRACE: Final = 0.3
 _DEADLINE: Final = 0.9
 _STEP: Final = 0.02
+
+
+async def started(
+    command: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+    output: int = subprocess.PIPE,
+    errors: int = subprocess.PIPE,
+    stdin: int = subprocess.DEVNULL,
+) -> anyio.abc.Process:
+    """A child process in a session of its own. A start cannot be cancelled in its middle: nobody would end it."""
+    process: anyio.abc.Process | None = None
+    with anyio.CancelScope(shield=True):
+        process = await anyio.open_process(
+            command,
+            stdin=stdin,
+            stdout=output,
+            stderr=errors,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
+    if process is None:
+        raise Refused(f"{command[0]} could not be started.")
+    return process
 
 
 class Process(NamedTuple):

@@ -6,6 +6,7 @@ cancelled.
 
 import os
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -19,6 +20,7 @@ from zidane_acp.tools import match_lines
 from zidane_acp.tools.arguments import integer, passable, text
 from zidane_acp.tools.globs import compiled
 from zidane_acp.tools.paths import checked, path_argument, relative, shown
+from zidane_acp.tools.processes import started
 from zidane_acp.tools.results import Refused, said
 from zidane_acp.tools.walk import walk
 from zidane_core.agent.effects import RunTool
@@ -134,7 +136,7 @@ async def _run(
     matches: list[_Match] = []
     complaint = bytearray()
     more, late = False, False
-    process = await anyio.open_process(child.arguments, cwd=folder, env=environment)
+    process = await started(child.arguments, folder, environment, stdin=subprocess.PIPE)
     async with process:
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
         if stdin is None or stdout is None or stderr is None:

@@ -5,7 +5,6 @@ import contextlib
 import os
 import secrets
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ import anyio.lowlevel
 from zidane_acp.tools.arguments import number, passable, text
 from zidane_acp.tools.collected import Collected
 from zidane_acp.tools.paths import checked, resolve
-from zidane_acp.tools.processes import MARKER, Process, end_family, family
+from zidane_acp.tools.processes import MARKER, Process, end_family, family, started
 from zidane_acp.tools.results import Refused, said
 from zidane_core.agent.effects import RunTool
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
@@ -121,21 +120,7 @@ class Shell:
     async def _start(self, line: str, folder: str, marker: str, writer: int) -> anyio.abc.Process:
         environment = {**self._environment(), MARKER: marker}
         command = ("/bin/sh", "-c", line) if sys.platform != "win32" else ("cmd.exe", "/d", "/s", "/c", line)
-        process: anyio.abc.Process | None = None
-        # Shielded: a start that is cut in the middle would leave a process that nobody knows.
-        with anyio.CancelScope(shield=True):
-            process = await anyio.open_process(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=writer,
-                stderr=writer,
-                cwd=folder,
-                env=environment,
-                start_new_session=True,
-            )
-        if process is None:
-            raise Refused("The command could not be started.")
-        return process
+        return await started(command, folder, environment, output=writer, errors=writer)
 
     async def _end(self, process: anyio.abc.Process, marker: str) -> None:
         with anyio.CancelScope(shield=True):
