@@ -5,17 +5,26 @@ from typing import Final, TypeAlias
 
 _Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Addresses of IPv6 that carry one of IPv4 in their last 32 bits.
-_CARRIERS: Final = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
+_TRANSLATED: Final = ipaddress.IPv6Network("64:ff9b::/96")
 
 
-def _carried(address: _Address) -> _Address | None:
-    """The IPv4 address inside an IPv6 one (mapped, translated, tunnelled), None when there is none."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return None
-    if any(address in network for network in _CARRIERS):
+def _target(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that a mapped or translated IPv6 address stands for."""
+    if address in _TRANSLATED:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+    return address.ipv4_mapped
+
+
+def _tunnel(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that a tunnelled one passes through."""
+    return address.sixtofour or (address.teredo[1] if address.teredo else None)
+
+
+def _is_plain(address: _Address) -> bool:
+    """Whether an address is in no special range."""
+    return address.is_global and not (
+        address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback
+    )
 
 
 def is_public(text: str) -> bool:
@@ -24,9 +33,9 @@ def is_public(text: str) -> bool:
         address: _Address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return False
-    inner = _carried(address)
-    if inner is not None and not is_public(str(inner)):
-        return False
-    return address.is_global and not (
-        address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback
-    )
+    if isinstance(address, ipaddress.IPv4Address):
+        return _is_plain(address)
+    target, tunnel = _target(address), _tunnel(address)
+    if target is not None:
+        return _is_plain(target)
+    return _is_plain(address) and not address.is_site_local and (tunnel is None or _is_plain(tunnel))

@@ -8,7 +8,7 @@ import base64
 import socket
 import urllib.request
 import zlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import anyio
@@ -110,9 +110,12 @@ async def _get(url: "httpx2.URL", address: str) -> tuple[_Answer, str | None]:
                 return _Answer(str(url), response.status_code, "", None, b"", True), location
             media_type, charset = _media_type(response.headers.get("content-type", ""))
             room = IMAGE_ROOM if media_type.startswith("image/") else ROOM
-            body, whole = await _body(
-                response.aiter_raw(), response.headers.get("content-encoding", ""), room
-            )
+            chunks = response.aiter_raw()
+            try:
+                body, whole = await _body(chunks, response.headers.get("content-encoding", ""), room)
+            finally:
+                if isinstance(chunks, AsyncGenerator):  # left in its middle when the room is full
+                    await chunks.aclose()
         finally:
             await response.aclose()
     return _Answer(str(url), response.status_code, media_type, charset, body, whole), None

@@ -4,6 +4,7 @@ Both children write the same format and both are killed when the limit is reache
 cancelled.
 """
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -171,7 +172,8 @@ async def _run(
                     tasks.cancel_scope.cancel()
         late = scope.cancelled_caught
         if more or late:
-            process.kill()
+            with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
+                process.kill()
         await process.wait()
         broken = process.returncode == 2 and not matches
     problem = complaint.decode("utf-8", "replace").strip() if broken else ""

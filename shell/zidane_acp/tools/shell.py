@@ -125,7 +125,8 @@ class Shell:
     async def _end(self, process: anyio.abc.Process, marker: str) -> None:
         with anyio.CancelScope(shield=True):
             if sys.platform == "win32":
-                process.kill()
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
             await end_family(marker, process.pid)
             with anyio.move_on_after(GRACE):
                 await process.wait()
