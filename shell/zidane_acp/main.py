@@ -11,6 +11,8 @@ HELP_OR_VERSION = frozenset({"--help", "-h", "--version", "-V"})
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. Bare flags, or `serve`, speak ACP on stdin and stdout."""
+    if argv is None:
+        _insist_on_utf8()
     words = list(sys.argv[1:] if argv is None else argv)
     terminal = _on_terminal()
     if not words and terminal:
@@ -30,6 +32,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     from zidane_acp.cli import run_command
 
     return run_command(words)
+
+
+def _insist_on_utf8() -> None:
+    """Start again in UTF-8 mode where the locale says otherwise: paths and files are UTF-8 whatever it says."""
+    if sys.getfilesystemencoding() == "utf-8" or sys.flags.utf8_mode or not sys.executable:
+        return
+    # By an option and not by a variable, since the tools' processes keep the user's environment.
+    os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _serve_flags(words: Sequence[str]) -> Sequence[str] | None:
