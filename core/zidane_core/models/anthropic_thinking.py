@@ -21,7 +21,9 @@ Off: TypeAlias = Literal["disabled", "between_tools", "always"]
 _VERSION: Final = re.compile(
     r"claude-(?:(?P<line>[a-z]+)-(?P<major>\d+)(?:[-.](?P<minor>\d{1,2})(?!\d))?|(?P<old>[123])\b)"
 )
-_BUDGETS: Final[Mapping[str, int]] = MappingProxyType({"minimal": 1024, "low": 4096, "medium": 10000, "high": 24000})
+_BUDGETS: Final[Mapping[str, int]] = MappingProxyType(
+    {"minimal": 1024, "low": 4096, "medium": 10000, "high": 24000}
+)
 _LEAST: Final = 1024
 _ALWAYS_THINK: Final = frozenset({"fable", "mythos"})
 BINDING_BETA: Final = ("anthropic-beta", "thinking-binding-controls-2026-08-01")

@@ -1,7 +1,7 @@
 """What every provider codec has in common: an endpoint, a request without secrets, a decoder, five functions."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -19,7 +19,10 @@ Effort: TypeAlias = Literal[
 CallIds: TypeAlias = Literal["anthropic", "openai", "mistral"]
 """Which tool call ids are accepted: a row of `ids.py`."""
 
-USER_AGENT = f"zidane-acp/{__version__}"
+NO_LIMIT: Final = 2**31 - 1
+"""The `max_output` of a model whose limit is not known: the request says none where the protocol lets it."""
+
+USER_AGENT: Final = f"zidane-acp/{__version__}"
 
 
 class Quirks(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -17,7 +17,7 @@ from zidane_core.data.models import (
     UserMessage,
 )
 from zidane_core.data.tools import ToolSpec
-from zidane_core.models.codec import Endpoint, HttpRequest, Quirks, headers, url
+from zidane_core.models.codec import NO_LIMIT, Endpoint, HttpRequest, Quirks, headers, url
 from zidane_core.models.efforts import chat_effort
 from zidane_core.models.ids import call_id, tool_name
 from zidane_core.models.parts import Takes, data_url, file_name, fit, plain
@@ -50,13 +50,9 @@ def build(endpoint: Endpoint, request: ModelRequest) -> tuple[HttpRequest, tuple
     effort = chat_effort(quirks.effort, request)
     messages, warnings = _messages(quirks, request)
     limit = max(1, min(request.max_tokens, request.model.max_output))
-    body: Json = {
-        "model": request.model.id,
-        "messages": messages,
-        "stream": True,
-        _limit_field(quirks, request.model.id): limit,
-        **effort.fields,
-    }
+    body: Json = {"model": request.model.id, "messages": messages, "stream": True, **effort.fields}
+    if limit < NO_LIMIT:
+        body[_limit_field(quirks, request.model.id)] = limit
     if quirks.stream_usage:
         body["stream_options"] = {"include_usage": True}
     if request.tools:

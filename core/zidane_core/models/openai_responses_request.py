@@ -15,7 +15,7 @@ from zidane_core.data.models import (
     UserMessage,
 )
 from zidane_core.data.tools import ToolSpec
-from zidane_core.models.codec import Endpoint, HttpRequest, headers, url
+from zidane_core.models.codec import NO_LIMIT, Endpoint, HttpRequest, headers, url
 from zidane_core.models.efforts import openai_effort
 from zidane_core.models.ids import call_id, tool_name
 from zidane_core.models.parts import Takes, data_url, file_name, fit, plain
@@ -49,9 +49,11 @@ def build(endpoint: Endpoint, request: ModelRequest) -> tuple[HttpRequest, tuple
         "input": items,
         "stream": True,
         "store": False,
-        "max_output_tokens": max(16, min(request.max_tokens, request.model.max_output)),
         **_reasoning(request),
     }
+    limit = max(16, min(request.max_tokens, request.model.max_output))
+    if limit < NO_LIMIT:
+        body["max_output_tokens"] = limit
     if request.system.strip():
         body["instructions"] = request.system
     if request.tools:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from returns.result import Failure, Result, Success
 
 from zidane_core.data.models import ModelChoice
-from zidane_core.models.codec import Auth, Endpoint, Family, Quirks
+from zidane_core.models.codec import NO_LIMIT, Auth, Endpoint, Family, Quirks
 from zidane_core.models.known_models import MODELS
 
 
@@ -238,8 +238,13 @@ def models(name: str, ids: tuple[str, ...] = ()) -> tuple[ModelChoice, ...]:
 
 def _unknown(name: str, model: str) -> ModelChoice:
     """A model that is not in the table: nothing is assumed of servers that may run anything."""
-    anything = name in ("ollama", "openai-compatible")
+    row = PROVIDERS.get(name)
+    anything = row is None or row.key_optional
     choice = ModelChoice(value=model, name=model, provider=name, id=model)
     return replace(
-        choice, thinking=not anything, documents=name in ("anthropic", "openai", "openai-responses")
+        choice,
+        thinking=not anything,
+        documents=name in ("anthropic", "openai", "openai-responses"),
+        # Servers refuse a limit that does not fit beside the prompt; Anthropic wants one.
+        max_output=choice.max_output if name == "anthropic" else NO_LIMIT,
     )

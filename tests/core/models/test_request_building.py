@@ -518,6 +518,16 @@ def test_limits_and_usage_are_asked_for_in_each_providers_words() -> None:
     assert compatible["messages"][0]["role"] == "user"
 
 
+def test_a_model_whose_limit_is_unknown_gets_none() -> None:
+    for provider in ("openai", "openai-responses", "ollama", "openai-compatible"):
+        unknown = models(provider, ("my-model",))[0]
+        body, _ = build(provider, *HISTORY, model=unknown, max_tokens=unknown.max_output)
+        assert not {"max_tokens", "max_completion_tokens", "max_output_tokens"} & set(body)
+    unknown = models("anthropic", ("my-model",))[0]
+    body, _ = build("anthropic", *HISTORY, model=unknown, max_tokens=unknown.max_output)
+    assert body["max_tokens"] == 16384
+
+
 def test_openai_says_developer_and_a_server_elsewhere_hears_system() -> None:
     assert build("openai", *HISTORY, system="s")[0]["messages"][0]["role"] == "developer"
     assert build("groq", *HISTORY, system="s")[0]["messages"][0]["role"] == "system"

@@ -475,6 +475,8 @@ LINES = [
     (b": comment\ndata: a\nevent: x\nid: 1\nretry: 5\n\n", [b"a"]),
     (b"data: a\ndata: b\n\n", [b"a\nb"]),
     (b"data:a\r\rdata:b\r\n\r\n", [b"a", b"b"]),
+    (b"data: a\r\ndata: b\r\n\r\n", [b"a\nb"]),  # a \r\n that is cut in two is one line end
+    (b"data: a\rdata: b\r\r", [b"a\nb"]),
     (b"data:  two blanks\n\n", [b" two blanks"]),
     (b"data\n\ndata:\n\n", []),
     (b"event: x\n\n", []),
@@ -504,7 +506,7 @@ def test_an_event_without_end_is_bounded() -> None:
         assert (found, sse.finish(state)) == ([], ())
 
 
-def test_a_flood_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flood_is_a_fault() -> None:
     codec = CODECS["openai-chat"]
     state = codec.start(CHAT)
     broke: tuple[ModelEvent, ...] = ()
