@@ -21,6 +21,7 @@ from zidane_core.edits import Decoded, Replacement, decode, encode, replace, rep
         (b"a\r\nb\r\n", "b", "b\nnew", b"a\r\nb\r\nnew\r\n"),
         (b"a\r\nb\nc\r\nd\n", "a\nb\nc\nd", "a\nB\nc\nd", b"a\r\nB\nc\r\nd\n"),
         (b"a\r\nb\nc\r\nd\n", "b\nc", "b\nx\nc", b"a\r\nb\nx\nc\r\nd\n"),
+        (b"a\r\nb\nc\r\nd\n", "a\nb\nc\nd", "A\nb\nC\nD", b"A\r\nb\nC\r\nD\n"),
         (b"a\rb\r", "a\nb", "x\ny", b"x\ry\r"),
         (b"\xef\xbb\xbfa\r\n", "a", "\u00fc", b"\xef\xbb\xbf\xc3\xbc\r\n"),
         (b"caf\xe9\nx\n", "x", "\u00fc", b"caf\xe9\n\xfc\n"),

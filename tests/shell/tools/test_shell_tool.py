@@ -142,6 +142,30 @@ async def test_endless_output_does_not_hold_the_loop(space: Space) -> None:
     assert result.raw["timedOut"]
 
 
+async def test_a_pipe_that_is_never_empty_leaves_room_for_others(space: Space) -> None:
+    others_ran = False
+    reads = 0
+
+    class Output:
+        def add(self, _: bytes) -> None:
+            nonlocal reads
+            reads += 1
+            assert others_ran or reads < 1000, "reading holds the event loop"
+
+    class Running:
+        async def wait(self) -> None:
+            await anyio.sleep_forever()
+
+    async with anyio.create_task_group() as tasks:
+        zero = os.open("/dev/zero", os.O_RDONLY)
+        tasks.start_soon(shell_module._attend, Running(), zero, Output())
+        for _ in range(5):
+            await anyio.lowlevel.checkpoint()
+        others_ran = True
+        tasks.cancel_scope.cancel()
+    os.close(zero)
+
+
 LEAVERS = {
     "child": "sleep 1000 & echo $! >> pids; wait",
     "ignores SIGTERM": "trap '' TERM; sleep 1000 & echo $! >> pids; echo $$ >> pids; wait; wait",
