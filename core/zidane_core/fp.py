@@ -6,8 +6,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar, overload
 
-from returns.pipeline import is_successful
-from returns.result import Failure, Result
+from returns.result import Failure, Result, Success
 from toolz import dicttoolz, functoolz, recipes
 
 A = TypeVar("A")
@@ -21,12 +20,12 @@ V = TypeVar("V")
 
 def fold(result: Result[A, E], good: Callable[[A], B], bad: Callable[[E], B]) -> B:
     """One value out of a result: `good` of the success or `bad` of the failure."""
-    return good(result.unwrap()) if is_successful(result) else bad(result.failure())
+    return good(result.unwrap()) if isinstance(result, Success) else bad(result.failure())
 
 
 def then(result: Result[A, E], function: Callable[[A], Result[B, E]]) -> Result[B, E]:
     """`Result.bind`, whose own type the second checker cannot see through."""
-    return function(result.unwrap()) if is_successful(result) else Failure(result.failure())
+    return function(result.unwrap()) if isinstance(result, Success) else Failure(result.failure())
 
 
 def assoc(mapping: Mapping[K, V], key: K, value: V) -> dict[K, V]:

@@ -1,5 +1,6 @@
 """What a host gives to serve ACP: `AcpServerOptions` and the records in it (seed items 19 to 28)."""
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
@@ -7,7 +8,7 @@ import msgspec
 
 from zidane_acp.ports import Model, Tools
 from zidane_core import __version__
-from zidane_core.acp.connection import ModelSource, Server
+from zidane_core.acp.connection import ModelSource, Opened, Server
 from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.presets import ACP_DEFAULT
@@ -156,3 +157,10 @@ def server_of(options: AcpServerOptions) -> Server:
 def providers_of(options: AcpServerOptions) -> Mapping[str, Model | ModelFactory]:
     """The provider of each model, by the value that the model is chosen by."""
     return {choice.id: choice.provider for choice in choices_of(options)}
+
+
+def opened_of(options: AcpServerOptions, now: float) -> Opened:
+    """The first event of a connection. Raises ValueError as `create_acp_server` does."""
+    return Opened(
+        now=now, seed=os.urandom(16).hex(), options=core_options(options), server=server_of(options)
+    )

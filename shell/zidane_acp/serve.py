@@ -6,16 +6,18 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import anyio
+from anyio.lowlevel import checkpoint
 
+from zidane_acp.beginning import Beginning, Watch
 from zidane_acp.inbox import Inbox
 from zidane_acp.jobs import Jobs
 from zidane_acp.outbox import Outbox
 from zidane_acp.perform import Performer
 from zidane_acp.ports import Model, Tools, Transport
-from zidane_acp.reading import Reader, Watch
-from zidane_core.acp.connection import Connection, ConnectionEvent, Opened
-from zidane_core.acp.frames import MAX_FRAME, Framing, encode
-from zidane_core.acp.step import begin, step
+from zidane_acp.reading import read
+from zidane_core.acp.connection import ConnectionEvent
+from zidane_core.acp.frames import encode
+from zidane_core.acp.step import step
 from zidane_core.agent.effects import Exit, Log, Send, Start, Stop
 from zidane_core.agent.events import Closed
 
@@ -28,32 +30,29 @@ FLUSH_WITHIN: Final = 1.0
 
 
 async def serve(
-    opened: Opened,
+    beginning: Beginning,
     transport: Transport,
     models: Mapping[str, Model],
     tools: Tools,
     *,
     inbox: Inbox[ConnectionEvent],
     now: Callable[[], float],
-    framing: Framing = "ndjson",
-    max_frame: int = MAX_FRAME,
     watch: Watch | None = None,
 ) -> int:
     """Serve one connection until the peer is gone or `inbox` is told to close; gives the exit code."""
     outbox = Outbox(transport, lambda: inbox.put(Closed(now(), "broken_pipe")))
     performer = Performer(models, tools, outbox.room)
-    reader = Reader(transport, framing, max_frame)
 
     def send(effect: Send) -> None:
         if watch is not None:
             watch("out", effect.frame)
-        outbox.put(encode(effect.frame, framing))
+        outbox.put(encode(effect.frame, beginning.framing))
 
     async with anyio.create_task_group() as tasks:
         jobs = Jobs(tasks, performer.run, now, inbox.put)
-        tasks.start_soon(reader.run, inbox.put, now, watch)
+        tasks.start_soon(read, transport, beginning.splitter, inbox.put, now, watch)
         tasks.start_soon(outbox.run)
-        code = await _loop(begin(opened), inbox, _performers(send, jobs))
+        code = await _loop(beginning, inbox, _performers(send, jobs))
         with anyio.move_on_after(FLUSH_WITHIN):
             await outbox.drained()
         tasks.cancel_scope.cancel()
@@ -61,8 +60,11 @@ async def serve(
 
 
 async def _loop(
-    connection: Connection, inbox: Inbox[ConnectionEvent], perform: Mapping[type, Callable[[Any], None]]
+    beginning: Beginning, inbox: Inbox[ConnectionEvent], perform: Mapping[type, Callable[[Any], None]]
 ) -> int:
+    connection, effects = beginning.connection, beginning.effects
+    for effect in effects:
+        perform[type(effect)](effect)
     while True:
         for event in await inbox.take():
             connection, effects = step(connection, event)
@@ -71,7 +73,7 @@ async def _loop(
                     return effect.code
                 perform[type(effect)](effect)
         # Gives the writer and the jobs their turn even when events never stop coming.
-        await anyio.lowlevel.checkpoint()
+        await checkpoint()
 
 
 def _performers(send: Callable[[Send], None], jobs: Jobs) -> Mapping[type, Callable[[Any], None]]:

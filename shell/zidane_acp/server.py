@@ -1,18 +1,17 @@
 """The ACP agent side as a library: `create_acp_server` and `run_acp_stdio_server` (seed items 3 and 7)."""
 
-import os
 import time
 from collections.abc import Callable
 
 import anyio
 
+from zidane_acp.beginning import Beginning, Watch, fresh
 from zidane_acp.inbox import Inbox
-from zidane_acp.options import AcpServerOptions, StdioOptions, core_options, providers_of, server_of
+from zidane_acp.options import AcpServerOptions, StdioOptions, choices_of, opened_of, providers_of
 from zidane_acp.ports import Tools, Transport
 from zidane_acp.providers import resolved
-from zidane_acp.reading import Watch
 from zidane_acp.serve import serve
-from zidane_core.acp.connection import ConnectionEvent, Opened
+from zidane_core.acp.connection import ConnectionEvent
 from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.agent.effects import RunTool
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
@@ -26,8 +25,6 @@ class AcpServer:
 
     def __init__(self, options: AcpServerOptions) -> None:
         self._options = options
-        self._core = core_options(options)
-        self._server = server_of(options)
         self._models = resolved(providers_of(options))
 
     async def serve(
@@ -37,30 +34,30 @@ class AcpServer:
         framing: Framing = "ndjson",
         max_frame: int = MAX_FRAME,
         watch: Watch | None = None,
-        inbox: Inbox[ConnectionEvent] | None = None,
-        now: Callable[[], float] = time.monotonic,
     ) -> int:
         """Serve one client until it is gone; gives the exit code that a program would end with.
 
-        `watch` sees every frame. `inbox` lets the caller put events of its own, such as `Closed`.
+        `watch` sees every frame.
         """
-        opened = Opened(now=now(), seed=os.urandom(16).hex(), options=self._core, server=self._server)
+        beginning = fresh(opened_of(self._options, time.monotonic()), framing, max_frame)
+        return await self.carry_on(beginning, transport, Inbox(), watch)
+
+    async def carry_on(
+        self,
+        beginning: Beginning,
+        transport: Transport,
+        inbox: Inbox[ConnectionEvent],
+        watch: Watch | None = None,
+    ) -> int:
+        """Serve a connection that has begun. `inbox` lets the caller put events of its own, such as `Closed`."""
         tools = self._options.tools or LocalOnDemand(self._options)
         try:
             return await serve(
-                opened,
-                transport,
-                self._models,
-                tools,
-                inbox=Inbox() if inbox is None else inbox,
-                now=now,
-                framing=framing,
-                max_frame=max_frame,
-                watch=watch,
+                beginning, transport, self._models, tools, inbox=inbox, now=time.monotonic, watch=watch
             )
         finally:
-            with anyio.CancelScope(shield=True):
-                if self._options.tools is None:
+            if self._options.tools is None:
+                with anyio.CancelScope(shield=True):
                     await tools.aclose()
 
     async def aclose(self) -> None:
@@ -95,6 +92,7 @@ class LocalOnDemand:
 
 def create_acp_server(options: AcpServerOptions) -> AcpServer:
     """Make an agent server. Raises ValueError when there is no model, or the default is not among the models."""
+    choices_of(options)
     return AcpServer(options)
 
 
@@ -106,5 +104,4 @@ def run_acp_stdio_server(options: AcpServerOptions | StdioOptions) -> int:
     """
     from zidane_acp.stdio import serve_stdio
 
-    stdio = options if isinstance(options, StdioOptions) else StdioOptions(server=options)
-    return serve_stdio(create_acp_server(stdio.server), stdio)
+    return serve_stdio(options if isinstance(options, StdioOptions) else StdioOptions(server=options))

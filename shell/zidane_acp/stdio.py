@@ -1,22 +1,20 @@
-"""The agent on standard input and output: descriptors, signals, trace, exit code."""
+"""The agent on standard input and output: descriptors, signals, trace, exit code.
+
+Nothing here imports the event loop before the first answer is out.
+"""
 
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal
+from types import FrameType
+from typing import TYPE_CHECKING, Final
 
-import anyio
-
-from zidane_acp import log
-from zidane_acp.inbox import Inbox
-from zidane_acp.options import StdioOptions
-from zidane_acp.server import AcpServer
+from zidane_acp import wiring
+from zidane_acp.beginning import Beginning, Watch, answer_first, fresh
+from zidane_acp.descriptors import take_stdin, take_stdout
+from zidane_acp.options import StdioOptions, opened_of
 from zidane_acp.settings import Settings
-from zidane_acp.transports.stdio import StdioTransport, take_stdin, take_stdout
-from zidane_core.acp.connection import ConnectionEvent
-from zidane_core.agent.events import Closed
 
 if TYPE_CHECKING:
     from zidane_acp.trace import Trace
@@ -26,26 +24,39 @@ USAGE: Final = 2
 
 def run(settings: Settings) -> int:
     """Serve with the settings of the command line; gives the exit code."""
-    from zidane_acp.wiring import WiringProblem, options_of
-
-    log.configure(settings.log_level, settings.log_file)
-    options = options_of(settings, os.environ)
-    if isinstance(options, WiringProblem):
+    options = wiring.options_of(settings, os.environ)
+    if isinstance(options, wiring.WiringProblem):
         print(f"zidane-acp: {options.message}", file=sys.stderr)
         return USAGE
-    return serve_stdio(AcpServer(options.server), options)
+    return serve_stdio(options, settings)
 
 
-def serve_stdio(server: AcpServer, options: StdioOptions) -> int:
-    """Serve one client on descriptors of this process, with all that belongs to being its child."""
+def serve_stdio(options: StdioOptions, settings: Settings | None = None) -> int:
+    """Serve one client on descriptors of this process, with all that belongs to being its child.
+
+    Raises ValueError as `create_acp_server` does.
+    """
+    beginning = fresh(opened_of(options.server, time.monotonic()), options.framing, options.max_frame)
     source = take_stdin() if options.input is None else options.input
     sink = take_stdout() if options.output is None else options.output
     trace = None if options.trace is None else _trace(options.trace)
+    watch = None if trace is None else trace.frame
     try:
-        return anyio.run(_serve, server, StdioTransport(source, sink), options, trace)
+        signal.signal(signal.SIGTERM, _end_now)
+        beginning = answer_first(beginning, source, sink, time.monotonic, watch)
+        if settings is not None:
+            from zidane_acp import log
+
+            log.configure(settings.log_level, settings.log_file)
+        return _carry_on(beginning, source, sink, options, watch)
     finally:
         if trace is not None:
             trace.close()
+
+
+def _end_now(number: int, frame: FrameType | None) -> None:
+    """A signal before the loop runs: nothing has been started that would have to be ended."""
+    os._exit(128 + number)
 
 
 def _trace(path: str) -> "Trace":
@@ -55,32 +66,9 @@ def _trace(path: str) -> "Trace":
     return Trace(path)
 
 
-async def _serve(
-    server: AcpServer, transport: StdioTransport, options: StdioOptions, trace: "Trace | None"
+def _carry_on(
+    beginning: Beginning, source: int, sink: int, options: StdioOptions, watch: Watch | None
 ) -> int:
-    inbox: Inbox[ConnectionEvent] = Inbox()
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_signals, inbox.put)
-            code = await server.serve(
-                transport,
-                framing=options.framing,
-                max_frame=options.max_frame,
-                watch=None if trace is None else trace.frame,
-                inbox=inbox,
-            )
-            tasks.cancel_scope.cancel()
-    finally:
-        with anyio.CancelScope(shield=True):
-            await server.aclose()
-            await transport.aclose()
-    return code
+    from zidane_acp.process import serve_process
 
-
-async def _signals(put: Callable[[ConnectionEvent], None]) -> None:
-    reasons: dict[signal.Signals, Literal["terminated", "hung_up"]] = {signal.SIGTERM: "terminated"}
-    if hasattr(signal, "SIGHUP"):
-        reasons[signal.SIGHUP] = "hung_up"
-    with anyio.open_signal_receiver(*reasons) as received:
-        async for number in received:
-            put(Closed(time.monotonic(), reasons[number]))
+    return serve_process(beginning, source, sink, options, watch)

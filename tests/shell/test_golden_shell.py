@@ -10,6 +10,7 @@ import anyio
 import pytest
 from support.driver import MODEL
 from support.golden import GOLDEN, OPENED, lines, outside
+from zidane_acp.beginning import fresh
 from zidane_acp.inbox import Inbox
 from zidane_acp.serve import serve
 from zidane_acp.transports.memory import MemoryTransport, memory_pair
@@ -81,7 +82,7 @@ async def test_the_shell_says_what_the_transcript_says(path: Path) -> None:
 
     async def run() -> None:
         codes.append(
-            await serve(OPENED, agent, {MODEL.value: fed}, fed, inbox=Inbox(), now=time.monotonic)
+            await serve(fresh(OPENED), agent, {MODEL.value: fed}, fed, inbox=Inbox(), now=time.monotonic)
         )
 
     with anyio.fail_after(20):

@@ -135,12 +135,12 @@ def test_tools_do_not_read_the_protocol(tmp_path: Path) -> None:
 def test_nothing_heavy_is_loaded_before_the_first_answer(tmp_path: Path) -> None:
     probe = (
         "import sys, threading, time\n"
-        "from zidane_acp import outbox\n"
-        "put = outbox.Outbox.put\n"
-        "def spy(self, data):\n"
+        "from zidane_acp import beginning\n"
+        "write = beginning._write\n"
+        "def spy(sink, data):\n"
         "    print('LOADED', ' '.join(sorted(sys.modules)), file=sys.stderr)\n"
-        "    put(self, data)\n"
-        "outbox.Outbox.put = spy\n"
+        "    return write(sink, data)\n"
+        "beginning._write = spy\n"
         "from zidane_acp.main import main\n"
         "sys.exit(main(['serve', '--provider', 'offline']))\n"
     )
@@ -149,7 +149,7 @@ def test_nothing_heavy_is_loaded_before_the_first_answer(tmp_path: Path) -> None
     )
     loaded = set(done.stderr.decode().partition("LOADED ")[2].split())
     assert "zidane_core.acp.step" in loaded
-    heavy = {"typer", "click", "rich", "pydantic", "httpx2", "httpx", "sqlite3", "prompt_toolkit", "pathspec", "bs4", "trio"}
+    heavy = {"typer", "click", "rich", "pydantic", "httpx2", "httpx", "sqlite3", "prompt_toolkit", "pathspec", "bs4", "trio", "anyio", "asyncio"}
     assert not heavy & loaded
 
 

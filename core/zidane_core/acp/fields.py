@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import Final, TypeVar
 
 import msgspec
-from returns.pipeline import is_successful
 from returns.result import Failure, Result, Success
 
 from zidane_core.faults import Fault, invalid_params
@@ -32,7 +31,7 @@ def read(decoder: msgspec.json.Decoder[T], raw: msgspec.Raw, within: str = "") -
 def read_params(decoder: msgspec.json.Decoder[T], raw: msgspec.Raw, within: str = "") -> Result[T, Fault]:
     """The same, but a malformed `_meta` counts as absent."""
     found = read(decoder, raw, within)
-    if is_successful(found):
+    if isinstance(found, Success):
         return found
     without = _without_meta(raw)
     return found if without is None else read(decoder, without, within)
@@ -63,7 +62,7 @@ def gathered(results: Iterable[Result[T, Fault]]) -> Result[tuple[T, ...], Fault
     """All values in order, or the first fault."""
     values: list[T] = []
     for result in results:
-        if not is_successful(result):
+        if not isinstance(result, Success):
             return Failure(result.failure())
         values.append(result.unwrap())
     return Success(tuple(values))

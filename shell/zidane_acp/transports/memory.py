@@ -9,7 +9,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 class MemoryTransport:
     """One end. What one end sends the other receives, in the same pieces."""
 
-    def __init__(self, send: MemoryObjectSendStream[bytes], receive: MemoryObjectReceiveStream[bytes]) -> None:
+    def __init__(
+        self, send: MemoryObjectSendStream[bytes], receive: MemoryObjectReceiveStream[bytes]
+    ) -> None:
         self._send = send
         self._receive = receive
 
