@@ -26,20 +26,25 @@ _PATH = "Path of the file, absolute or relative to the working folder."
 _FOLDER = "Folder to look in, absolute or relative to the working folder. Default: the working folder."
 _MANY = 1_000_000_000
 
-_REPLACEMENT: dict[str, object] = {
-    "old_string": _string("The exact text to replace, with enough lines around it to be unique.", 1),
-    "new_string": _string("The text to put in its place."),
-    "replace_all": {
-        "type": "boolean",
-        "description": "Replace every occurrence. Default false: the text must occur exactly once.",
-    },
-}
 
-_PLAN_ENTRY: dict[str, object] = {
-    "content": _string("What is to be done, in one short sentence.", 1),
-    "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]},
-    "priority": {"type": "string", "enum": ["high", "medium", "low"]},
-}
+def _replacement() -> dict[str, object]:
+    return {
+        "old_string": _string("The exact text to replace, with enough lines around it to be unique.", 1),
+        "new_string": _string("The text to put in its place."),
+        "replace_all": {
+            "type": "boolean",
+            "description": "Replace every occurrence. Default false: the text must occur exactly once.",
+        },
+    }
+
+
+def _plan_entry() -> dict[str, object]:
+    return {
+        "content": _string("What is to be done, in one short sentence.", 1),
+        "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]},
+        "priority": {"type": "string", "enum": ["high", "medium", "low"]},
+    }
+
 
 READ_FILE = ToolSpec(
     name="read_file",
@@ -88,7 +93,7 @@ EDIT = ToolSpec(
         "Replace a piece of text in a file. `old_string` must be copied exactly from the file, white space "
         "included, and must occur once unless `replace_all` is set. Line endings and encoding are kept."
     ),
-    schema=_object({"path": _string(_PATH, 1), **_REPLACEMENT}, "path", "old_string", "new_string"),
+    schema=_object({"path": _string(_PATH, 1), **_replacement()}, "path", "old_string", "new_string"),
     kind="edit",
     access="write",
     title="Edit {path}",
@@ -110,7 +115,7 @@ MULTI_EDIT = ToolSpec(
                 "type": "array",
                 "minItems": 1,
                 "description": "The replacements, in order.",
-                "items": _object(_REPLACEMENT, "old_string", "new_string"),
+                "items": _object(_replacement(), "old_string", "new_string"),
             },
         },
         "path",
@@ -197,7 +202,7 @@ UPDATE_PLAN = ToolSpec(
             "entries": {
                 "type": "array",
                 "description": "The whole plan, in order.",
-                "items": _object(_PLAN_ENTRY, "content", "status"),
+                "items": _object(_plan_entry(), "content", "status"),
             }
         },
         "entries",
