@@ -13,7 +13,7 @@ MASK: Final = "[hidden]"
 SECRET_NAME: Final = re.compile(r"(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
 SHAPES: Final = (
     # An authorization header or a key assignment in any of the common spellings.
-    re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"),
+    re.compile(r"(?i)\b(bearer|basic)\s+(?=\S*[\d=])[\w.~+/=-]{8,}"),
     re.compile(
         r"(?i)((?:x-)?(?:goog-)?api[_-]?key|authorization|access[_-]?token|secret|password)"
         r"([\"']?\s*[:=]\s*[\"']?)[^\s\"',;&}]+"

@@ -13,7 +13,7 @@ from zidane_acp.chat.connection import RpcError
 from zidane_acp.chat.link import Launch, linked, watch_signals
 from zidane_acp.chat.plain import PlainView
 from zidane_acp.chat.process import AgentProcess
-from zidane_acp.chat.words import STOPPED, ended_text, error_text, first_line
+from zidane_acp.chat.words import STOPPED, USAGE, ended_text, error_text, first_line, usage_problem
 
 SETTLE: Final = 3.0
 """Seconds that a cancelled turn gets to end by itself."""
@@ -34,6 +34,7 @@ class OnePrompt:
     async def run(self, words: str) -> int:
         async with linked(self._launch, self._client) as (process, _), anyio.create_task_group() as tasks:
             tasks.start_soon(watch_signals, self._on_signal(tasks.cancel_scope))
+            tasks.start_soon(self._leave_with_reader, tasks.cancel_scope)
             code = await self._prompt(words, process)
             self._code = code if self._code is None else self._code
             tasks.cancel_scope.cancel()
@@ -48,9 +49,15 @@ class OnePrompt:
                 scope.cancel()
                 return
             scope.deadline = anyio.current_time() + SETTLE
+            self._view.note("Cancelling; Ctrl-C again leaves at once.")
             await self._client.cancel()
 
         return on_signal
+
+    async def _leave_with_reader(self, scope: anyio.CancelScope) -> None:
+        await self._view.reader_gone.wait()
+        self._code = 1
+        scope.cancel()
 
     async def _prompt(self, words: str, process: AgentProcess) -> int:
         opened = await self._client.open(self._launch.cwd)
@@ -74,9 +81,10 @@ class OnePrompt:
             # A moment for its exit code and its last words.
             with anyio.move_on_after(0.5):
                 await process.gone()
-            self._view.note(ended_text(process.exit_code, process.last_words))
-        else:
-            self._view.note(error_text(error))
+            problem = usage_problem(self._launch.own, process.exit_code, process.last_words)
+            self._view.note(problem or ended_text(process.exit_code, process.last_words))
+            return USAGE if problem else 1
+        self._view.note(error_text(error))
         return 1
 
 

@@ -13,7 +13,7 @@ from zidane_acp.chat.keyboard import Keyboard
 from zidane_acp.chat.link import Launch, linked, watch_signals
 from zidane_acp.chat.process import AgentProcess
 from zidane_acp.chat.screen import Screen
-from zidane_acp.chat.words import STOPPED, ended_text, error_text, first_line
+from zidane_acp.chat.words import STOPPED, USAGE, ended_text, error_text, first_line, usage_problem
 
 LEAVE = frozenset({"/exit", "/quit"})
 
@@ -69,8 +69,7 @@ class Conversation:
     async def _converse(self, process: AgentProcess) -> None:
         opened = await self._client.open(self._launch.cwd)
         if isinstance(opened, Failure):
-            await self._failed(error_text(opened.failure()), opened.failure().code == 0, process)
-            self._code = 1
+            await self._failed(opened.failure(), process)
             return
         self._screen.tell(first_line(opened.unwrap()), "bold")
         closed = self._client.connection.closed
@@ -79,12 +78,13 @@ class Conversation:
             words = await self._prompts.read(self._keyboard.take_typed())
             if not closed.is_set() and (words is None or words.strip() in LEAVE):
                 return
-            if words and words.strip() and not closed.is_set():
-                await self._turn(words, process)
-        await self._failed("", True, process)
-        self._code = 1
+            if closed.is_set() and words and words.strip():
+                self._screen.tell(f"Not sent: {words}", "yellow")
+            elif words and words.strip():
+                await self._turn(words)
+        await self._failed(GONE, process)
 
-    async def _turn(self, words: str, process: AgentProcess) -> None:
+    async def _turn(self, words: str) -> None:
         self._in_turn, self._cancelled = True, False
         with self._keyboard.quiet():
             try:
@@ -106,9 +106,14 @@ class Conversation:
             painting.cancel_scope.cancel()
         return answer
 
-    async def _failed(self, sentence: str, gone: bool, process: AgentProcess) -> None:
-        if gone:
-            # A moment for its exit code and its last words.
-            with anyio.move_on_after(0.5):
-                await process.gone()
-        self._screen.tell(ended_text(process.exit_code, process.last_words) if gone else sentence, "red")
+    async def _failed(self, error: RpcError, process: AgentProcess) -> None:
+        self._code = 1
+        if error.code != 0:
+            self._screen.tell(error_text(error), "red")
+            return
+        # A moment for its exit code and its last words.
+        with anyio.move_on_after(0.5):
+            await process.gone()
+        problem = usage_problem(self._launch.own, process.exit_code, process.last_words)
+        self._code = USAGE if problem else 1
+        self._screen.tell(problem or ended_text(process.exit_code, process.last_words), "red")

@@ -1,6 +1,7 @@
 """The keyboard while the agent works: no echo, single keys for questions, and nothing typed is lost."""
 
 import os
+import re
 import select
 import sys
 from collections.abc import Generator
@@ -10,7 +11,7 @@ from typing import Final
 import anyio
 
 READ: Final = 1024
-ESCAPE: Final = "\x1b"
+ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
 
 
 class Keyboard:
@@ -18,6 +19,7 @@ class Keyboard:
 
     def __init__(self, descriptor: int | None = None) -> None:
         self._fd = sys.stdin.fileno() if descriptor is None else descriptor
+        self._pending = ""
         self.typed = ""
 
     @contextmanager
@@ -43,17 +45,19 @@ class Keyboard:
 
     def keep_typed(self) -> None:
         """Take what was typed before a question appeared, so that it does not answer the question."""
+        self._keep(self._pending)
+        self._pending = ""
         if sys.platform == "win32":
             return
         while select.select((self._fd,), (), (), 0)[0]:
             data = os.read(self._fd, READ)
             if not data:
                 return
-            self._keep(data.decode("utf-8", "replace"))
+            self._keep(_keys(data))
 
     async def key(self) -> str:
         """The next key; cursor keys and the like are passed over. Empty when the terminal is gone."""
-        while True:
+        while not self._pending:
             if sys.platform == "win32":
                 data = (await anyio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True)).encode()
             else:
@@ -61,11 +65,9 @@ class Keyboard:
                 data = os.read(self._fd, READ)
             if not data:
                 return ""
-            keys = data.decode("utf-8", "replace")
-            if keys.startswith(ESCAPE):
-                continue
-            self._keep(keys[1:])
-            return keys[0]
+            self._pending = _keys(data)
+        key, self._pending = self._pending[0], self._pending[1:]
+        return key
 
     def take_typed(self) -> str:
         """What was typed ahead, once."""
@@ -73,11 +75,13 @@ class Keyboard:
         return typed.rstrip("\r\n").replace("\r", "\n")
 
     def _keep(self, keys: str) -> None:
-        if ESCAPE in keys:
-            return
         for key in keys:
             # Backspace edits what is kept; other control keys mean nothing here.
             if key in "\x7f\b":
                 self.typed = self.typed[:-1]
             elif key >= " " or key in "\n\r\t":
                 self.typed += key
+
+
+def _keys(data: bytes) -> str:
+    return ESCAPE.sub("", data.decode("utf-8", "replace"))

@@ -1,8 +1,11 @@
 """The session without a terminal: the answer on stdout, short lines about the rest on stderr."""
 
+import os
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Final, TextIO
+
+import anyio
 
 from zidane_acp.chat.safe_text import clip, line, neutral, output
 from zidane_acp.chat.updates import Card, Notice, Option, Output, Plan, Question, Said, Update
@@ -13,7 +16,7 @@ Ask = Callable[[Question], Awaitable[Option | None]]
 
 
 class PlainView:
-    """A View that writes plain text. `reader_gone` is set once nobody reads stdout any more."""
+    """A View that writes plain text. `reader_gone` is set once nobody reads the answer any more."""
 
     def __init__(self, ask: Ask | None = None, out: TextIO = sys.stdout, err: TextIO = sys.stderr) -> None:
         self._ask = ask
@@ -22,7 +25,7 @@ class PlainView:
         self._cards: dict[str, Card] = {}
         self._at_line_start = True
         self._paragraph = ""
-        self.reader_gone = False
+        self.reader_gone = anyio.Event()
 
     def show(self, update: Update) -> None:
         if isinstance(update, Said):
@@ -64,13 +67,15 @@ class PlainView:
         self._write(neutral(update.text))
 
     def _write(self, text: str) -> None:
-        if self.reader_gone:
+        if self.reader_gone.is_set():
             return
         try:
             self._out.write(text)
             self._out.flush()
-        except (BrokenPipeError, ValueError):
-            self.reader_gone = True
+        except BrokenPipeError:
+            self.reader_gone.set()
+            # What is still buffered must not fail again when the interpreter closes the stream.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())
             return
         self._at_line_start = text.endswith("\n")
 

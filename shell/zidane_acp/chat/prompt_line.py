@@ -68,9 +68,9 @@ class PromptLine:
                 typed = ""
 
     def leave(self) -> None:
-        """Give up waiting, because the agent has ended."""
+        """Give up waiting, because the agent has ended; `read` gives what was typed so far."""
         if self._session.app.is_running:
-            self._session.app.exit(exception=EOFError)
+            self._session.app.exit(result=self._session.default_buffer.text)
 
 
 def open_history(folder: Path) -> History:

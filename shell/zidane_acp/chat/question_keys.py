@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from zidane_acp.chat.safe_text import line
 from zidane_acp.chat.updates import Option
 
 BY_KIND: Final[Mapping[str, str]] = {
@@ -21,6 +22,11 @@ def keys(options: Sequence[Option]) -> dict[str, Option]:
         key = BY_KIND.get(option.kind, "")
         chosen[key if key and key not in chosen else str(number)] = option
     return chosen
+
+
+def hint(chosen: Mapping[str, Option]) -> str:
+    """The line that shows the keys."""
+    return "  " + "   ".join(f"[{key}] {line(option.name)}" for key, option in chosen.items())
 
 
 def pick(chosen: Mapping[str, Option], key: str) -> Option | None:

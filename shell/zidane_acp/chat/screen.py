@@ -12,7 +12,7 @@ from rich.text import Text
 from zidane_acp.chat import view
 from zidane_acp.chat.keyboard import Keyboard
 from zidane_acp.chat.markdown_stream import blocks, split
-from zidane_acp.chat.question_keys import keys, pick
+from zidane_acp.chat.question_keys import hint, keys, pick
 from zidane_acp.chat.safe_text import line, neutral
 from zidane_acp.chat.updates import Card, Command, Commands, Notice, Option, Plan, Question, Said, Update
 
@@ -111,8 +111,7 @@ class Screen:
         self._keyboard.keep_typed()
         self._print("question", view.question(question, self._folder))
         chosen = keys(question.options)
-        hint = "   ".join(f"[{key}] {line(option.name)}" for key, option in chosen.items())
-        self._console.print(Text("  " + hint, style="yellow"))
+        self._console.print(Text(hint(chosen), style="yellow"))
         try:
             option = await self._key(chosen)
         except anyio.get_cancelled_exc_class():

@@ -23,6 +23,7 @@ OUTPUT_LINES_OF: Final[Mapping[str, int]] = {"read": 4, "think": 0}
 """By kind of tool: what was read is in the file, and a plan is shown as the plan."""
 LIVE_LINES: Final = 6
 DIFF_LINES: Final = 60
+LINE_WIDTH: Final = 400
 MARKS: Final[Mapping[str | None, tuple[str, str]]] = {
     "completed": ("✓", "green"),
     "failed": ("✗", "red"),
@@ -120,7 +121,8 @@ def shown_output(content: Output, limit: int, live: bool) -> RenderableType:
         missing = f"… {len(lines) - limit} more lines …"
         keep = limit - limit // 3 if not live else 0
         lines = [*lines[:keep], missing, *lines[len(lines) - (limit - keep) :]]
-    return Padding(Text("\n".join(lines), style="dim", overflow="ellipsis", no_wrap=True), (0, 0, 0, 4))
+    text = "\n".join(clip(one, LINE_WIDTH) for one in lines)
+    return Padding(Text(text, style="dim", overflow="fold"), (0, 0, 0, 4))
 
 
 def diff(change: FileDiff, folder: str = "") -> RenderableType:

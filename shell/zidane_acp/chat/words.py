@@ -9,6 +9,7 @@ from zidane_acp.chat.connection import RpcError
 from zidane_acp.chat.safe_text import line
 from zidane_acp.fields import child, objects, text
 
+USAGE: Final = 2
 VARIABLE: Final = re.compile(r"[A-Z][A-Z0-9_]+")
 STOPPED: Final[Mapping[str, str]] = {
     "max_tokens": "The answer was cut at the model's token limit; say “continue” to go on.",
@@ -54,6 +55,13 @@ def error_text(error: RpcError) -> str:
         message = f"{message.rstrip('.')}: {line(details)}"
     step = NEXT.get(text(error.data, "kind"), "")
     return f"{message} {step}" if step and step not in message else message
+
+
+def usage_problem(own: bool, exit_code: int | None, last_words: tuple[str, ...]) -> str | None:
+    """What our own agent said about wrong flags before it left with the usage code."""
+    if own and exit_code == USAGE and last_words:
+        return line(last_words[-1]).removeprefix("zidane-acp: ")
+    return None
 
 
 def ended_text(exit_code: int | None, last_words: tuple[str, ...]) -> str:

@@ -1,5 +1,6 @@
 """Plays the tour: the script's answers, the real agent, its real tools, and a real question."""
 
+import re
 import shlex
 import shutil
 import sys
@@ -17,6 +18,7 @@ from zidane_acp.settings import SAFE_PYTHON, PermissionPolicy, Settings, as_argu
 PROMPT: Final = "The total is wrong when there is a discount. Please fix it and run the tests."
 SUFFIX: Final = ".txt"
 """The project's files carry it in the package, so that nothing takes them for code of ours."""
+PAUSE: Final = re.compile(r'"delay_ms": \d+,\s*')
 KEYSTROKE: Final = 0.03
 AFTER: Final = """This was a tour: the words were scripted, but the search, the edit and the
 test run were real, in a copy that is gone now. To work on your own files:
@@ -54,12 +56,12 @@ def run_tour(terminal: bool) -> int:
     from zidane_acp.chat.command import started_in
 
     with tempfile.TemporaryDirectory(prefix="zidane-acp-tour-") as folder:
-        project, script = lay_out(Path(folder).resolve(), _python())
+        project, script = lay_out(Path(folder).resolve(), _python(), terminal)
         return started_in(_tour(project, script, terminal))
 
 
-def lay_out(folder: Path, python: str) -> tuple[Path, Path]:
-    """The project's copy and the script in `folder`."""
+def lay_out(folder: Path, python: str, paced: bool) -> tuple[Path, Path]:
+    """The project's copy and the script in `folder`; the pauses are for somebody who watches."""
     project = folder / "basket"
     project.mkdir()
     for file in files("zidane_acp.demo").joinpath("project").iterdir():
@@ -68,7 +70,8 @@ def lay_out(folder: Path, python: str) -> tuple[Path, Path]:
     script = folder / "script.json"
     text = files("zidane_acp.demo").joinpath("script.json").read_text(encoding="utf-8")
     quoted = msgspec.json.encode(python).decode()[1:-1]
-    script.write_text(text.replace("{python} -m", f"{quoted} -m"), encoding="utf-8")
+    text = text.replace("{python} -m", f"{quoted} -m")
+    script.write_text(text if paced else PAUSE.sub("", text), encoding="utf-8")
     return project, script
 
 
