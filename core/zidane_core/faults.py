@@ -63,7 +63,7 @@ def provider_fault(
     if request_id is not None:
         data["requestId"] = request_id
     code = ErrorCode.AUTH_REQUIRED if kind == "auth" else ErrorCode.INTERNAL_ERROR
-    return Fault(code, message, data)
+    return Fault(code, message[:1].upper() + message[1:], data)
 
 
 PROVIDER_KINDS = frozenset(

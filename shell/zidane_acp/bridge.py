@@ -16,7 +16,7 @@ from zidane_acp.server import AcpServer
 from zidane_core.acp import jsonrpc
 from zidane_core.faults import Fault
 from zidane_core.fp import fold
-from zidane_core.text import decode_json
+from zidane_core.text import decode_json, is_object
 
 
 class AcpBridge:
@@ -48,8 +48,7 @@ class AcpBridge:
             del self._waiting[number]
         response = waiting.response
         if response.error is not None:
-            data = response.error.data
-            raise JsonRpcError(response.error.code, response.error.message, data if isinstance(data, dict) else None)
+            raise JsonRpcError(response.error.code, response.error.message, _data(response.error.data))
         return _value(response.result)
 
     async def on_notification(self, method: str, params: object) -> None:
@@ -76,8 +75,7 @@ class AcpBridge:
         try:
             result = await self._peer().request(request.method, _value(request.params))
         except RemoteError as error:
-            data = error.data if isinstance(error.data, dict) else None
-            self._put(jsonrpc.encode_error(request.id, Fault(error.code, error.message, data)))
+            self._put(jsonrpc.encode_error(request.id, Fault(error.code, error.message, _data(error.data))))
         else:
             self._put(jsonrpc.encode_result(request.id, result))
 
@@ -111,6 +109,10 @@ class Waiting:
         """Here it is."""
         self.response = response
         self.answered.set()
+
+
+def _data(value: object) -> dict[str, object] | None:
+    return dict(value) if is_object(value) else None
 
 
 def _given(params: object) -> object:

@@ -27,6 +27,7 @@ async def _serve(
     beginning: Beginning, server: AcpServer, transport: StdioTransport, watch: Watch | None
 ) -> int:
     inbox: Inbox[ConnectionEvent] = Inbox()
+    code = 0
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_signals, inbox.put)

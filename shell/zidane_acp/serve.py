@@ -48,6 +48,7 @@ async def serve(
             watch("out", effect.frame)
         outbox.put(encode(effect.frame, beginning.framing))
 
+    code = 0
     async with anyio.create_task_group() as tasks:
         jobs = Jobs(tasks, performer.run, now, inbox.put)
         tasks.start_soon(read, transport, beginning.splitter, inbox.put, now, watch)

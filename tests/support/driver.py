@@ -66,6 +66,7 @@ class Driver:
         self.waiting: dict[tuple[str, Any], str] = {}
         self.answers: dict[tuple[str, Any], dict[str, Any]] = {}
         self.prompts: dict[str, int] = {}
+        self.order: dict[str, list[Any]] = {}
         self.cards: dict[str, dict[str, str]] = {}
         self.stopping: set[str] = set()
         self.exit: int | None = None
@@ -98,7 +99,8 @@ class Driver:
         prompt_of = params["sessionId"] if method == "session/prompt" else ""
         self.waiting[type(request_id).__name__, request_id] = prompt_of
         if method == "session/prompt":
-            self.prompts[params["sessionId"]] = self.prompts.get(params["sessionId"], 0) + 1
+            self.prompts[prompt_of] = self.prompts.get(prompt_of, 0) + 1
+            self.order.setdefault(prompt_of, []).append(request_id)
         self.send({"id": request_id, "method": method, "params": params})
         return request_id
 
@@ -205,7 +207,7 @@ class Driver:
             assert key not in self.answers, f"answered twice: {frame}"
             self.answers[key] = frame
             if self.waiting[key]:
-                self._turn_over(self.waiting[key])
+                self._turn_over(self.waiting[key], frame["id"])
         elif frame["method"] == "session/update":
             self._update(frame["params"]["sessionId"], frame["params"]["update"])
         elif frame["method"] == "$/cancel_request":
@@ -218,8 +220,13 @@ class Driver:
                 assert self.cards[frame["params"]["sessionId"]][call] == "pending", "asked before its card"
                 assert {"allow_once", "reject_once"} <= {o["kind"] for o in frame["params"]["options"]}
 
-    def _turn_over(self, session: str) -> None:
+    def _turn_over(self, session: str, request_id: Any) -> None:
         self.prompts[session] -= 1
+        waiting = self.order[session]
+        running = waiting[0] == request_id
+        waiting.remove(request_id)
+        if not running:
+            return  # a queued prompt was dropped; the running turn goes on
         self.stopping.discard(session)
         open_cards = [call for call, status in self.cards.get(session, {}).items() if status not in DONE]
         assert not open_cards, f"cards still open at the answer: {open_cards}"

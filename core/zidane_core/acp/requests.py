@@ -18,8 +18,10 @@ from zidane_core.acp.speak import respond
 from zidane_core.agent import step, table, threads
 from zidane_core.agent.effects import Effect
 from zidane_core.agent.events import Prompt
+from zidane_core.agent.state import Agent
 from zidane_core.convert.prompt import acp_prompt_to_prompt_parts
 from zidane_core.faults import ErrorCode, Fault, invalid_params, session_not_found
+from zidane_core.fp import fold, then
 
 Done: TypeAlias = tuple[Connection, tuple[Effect, ...]]
 Handler: TypeAlias = Callable[[Connection, Any, int], Result[Done, Fault]]
@@ -42,7 +44,7 @@ def handle(connection: Connection, request: jsonrpc.Request, ticket: int) -> Res
         return Failure(Fault(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {name}", {"method": name}))
     if connection.capabilities is None and not method.early:
         return Failure(Fault(ErrorCode.NOT_INITIALIZED, "Server not initialized"))
-    return method.decode(request.params).bind(lambda params: method.handle(connection, params, ticket))
+    return then(method.decode(request.params), lambda params: method.handle(connection, params, ticket))
 
 
 def notice(connection: Connection, notification: jsonrpc.Notification) -> Done:
@@ -50,11 +52,13 @@ def notice(connection: Connection, notification: jsonrpc.Notification) -> Done:
     method = NOTIFICATIONS.get(notification.method)
     if method is None or connection.capabilities is None:
         return connection, ()
-    return (
-        method.decode(notification.params)
-        .bind(lambda params: method.handle(connection, params, 0))
-        .value_or((connection, ()))
-    )
+    done = then(method.decode(notification.params), lambda params: method.handle(connection, params, 0))
+    return fold(done, lambda moved: moved, lambda _: (connection, ()))
+
+
+def _moved(connection: Connection, agent: Agent, effects: tuple[Effect, ...]) -> Done:
+    """The connection with this agent; the same connection when nothing changed."""
+    return (connection if agent is connection.agent else replace(connection, agent=agent)), effects
 
 
 # Requests ------------------------------------------------------------------------------------------
@@ -85,7 +89,7 @@ def _new(connection: Connection, params: wire.NewSessionRequest, ticket: int) ->
             problem = "this agent does not connect to servers by http or sse"
             return Failure(invalid_params(f"mcpServers[{position}]", problem))
     agent, effects = threads.open_thread(connection.agent, ticket, params.cwd)
-    return Success((replace(connection, agent=agent), effects))
+    return Success(_moved(connection, agent, effects))
 
 
 def _prompt(connection: Connection, params: wire.PromptRequest, ticket: int) -> Result[Done, Fault]:
@@ -95,7 +99,7 @@ def _prompt(connection: Connection, params: wire.PromptRequest, ticket: int) -> 
     converted = acp_prompt_to_prompt_parts(params.prompt)
     prompt = Prompt(ticket, converted.parts, converted.warnings, trace_of(params.meta))
     agent, effects = step.prompt(connection.agent, thread, prompt)
-    return Success((replace(connection, agent=agent), effects))
+    return Success(_moved(connection, agent, effects))
 
 
 def _set_option(
@@ -109,7 +113,7 @@ def _set_option(
     moved = step.set_option(connection.agent, thread, ticket, params.config_id, params.value)
     if isinstance(moved, Fault):
         return Failure(moved)
-    return Success((replace(connection, agent=moved[0]), moved[1]))
+    return Success(_moved(connection, *moved))
 
 
 METHODS: Final[Mapping[str, Method]] = MappingProxyType(
@@ -131,7 +135,7 @@ def _cancel(connection: Connection, params: wire.CancelNotification, ticket: int
     if thread is None:
         return Success((connection, ()))
     agent, effects = step.cancel(connection.agent, thread)
-    return Success((replace(connection, agent=agent), effects))
+    return Success(_moved(connection, agent, effects))
 
 
 def _cancel_request(
@@ -141,7 +145,7 @@ def _cancel_request(
     if wanted is None:
         return Success((connection, ()))
     agent, effects = step.withdraw(connection.agent, wanted)
-    return Success((replace(connection, agent=agent), effects))
+    return Success(_moved(connection, agent, effects))
 
 
 NOTIFICATIONS: Final[Mapping[str, Method]] = MappingProxyType(

@@ -85,4 +85,3 @@ _FRAMES: Final[Mapping[type, Callable[[Connection, Any, float], Step]]] = Mappin
         jsonrpc.Invalid: _invalid,
     }
 )
-

@@ -23,7 +23,7 @@ def say(thread: Thread, turn: Turn, kind: Literal["agent", "thought"], texts: tu
     """Stream these pieces; a block of another kind is closed first."""
     block = turn.open
     if block is None or block.kind != kind:
-        thread, turn = close(thread, turn)
+        thread, turn = flush(*close(thread, turn))
         thread, message = moves.message(thread)
         block = OpenBlock(kind, message)
     thread = replace(thread, turn=replace(turn, open=_grown(block, "".join(texts)), said=True))
@@ -41,11 +41,25 @@ def close(thread: Thread, turn: Turn, opaque: Opaque | None = None) -> tuple[Thr
     """End the open block and write it to the log; `opaque` is kept even where nothing was shown."""
     block = turn.open
     if block is None:
-        return (thread if opaque is None else moves.append(thread, history.ForeignKept(opaque))), turn
+        return (thread, turn) if opaque is None else keep(thread, turn, opaque)
     text = "".join((*block.pieces, block.tail))
     turn = replace(turn, open=None)
     thread = replace(moves.append(thread, _ENTRIES[block.kind](block.message, text, opaque)), turn=turn)
     return thread, turn
+
+
+def keep(thread: Thread, turn: Turn, opaque: Opaque) -> tuple[Thread, Turn]:
+    """A block for the provider alone: to the log, or held while nothing was shown, since a retry drops it."""
+    if turn.said:
+        return moves.append(thread, history.ForeignKept(opaque)), turn
+    return thread, replace(turn, held=(*turn.held, opaque))
+
+
+def flush(thread: Thread, turn: Turn) -> tuple[Thread, Turn]:
+    """What was held goes to the log: the round will not be tried again."""
+    for opaque in turn.held:
+        thread = moves.append(thread, history.ForeignKept(opaque))
+    return thread, replace(turn, held=()) if turn.held else turn
 
 
 _ENTRIES: Final[Mapping[str, type[history.TextSaid] | type[history.Thinking]]] = MappingProxyType(

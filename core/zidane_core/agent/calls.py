@@ -75,7 +75,7 @@ def _paths(thread: Thread, spec: ToolSpec, arguments: dict[str, object]) -> tupl
         return named
     base = named[0] if named else thread.cwd
     touched = commands.read_only_paths(line) or ()
-    return (*(named or (thread.cwd,)), *(titles.absolute(path, base) for path in touched))
+    return (*(named or (thread.cwd,)), *(titles.joined(path, base) for path in touched))
 
 
 def begin(thread: Thread, call: Call) -> tuple[Effect, ...]:

@@ -40,6 +40,7 @@ def start(options: Options, thread: Thread, turn: Turn) -> Moved:
         phase="model",
         job=job,
         calls=(),
+        held=(),
         said=False,
         finish=None,
         refusal="",
@@ -100,13 +101,12 @@ def _block_ended(options: Options, thread: Thread, turn: Turn, event: models.Blo
 
 
 def _foreign(options: Options, thread: Thread, turn: Turn, event: models.ForeignBlock) -> Moved:
-    thread, turn = blocks.close(thread, turn)
-    thread = moves.append(thread, history.ForeignKept(event.opaque))
+    thread, turn = blocks.keep(*blocks.close(thread, turn), event.opaque)
     return replace(thread, turn=turn), ()
 
 
 def _called(options: Options, thread: Thread, turn: Turn, event: models.Called) -> Moved:
-    thread, turn = blocks.close(thread, turn)
+    thread, turn = blocks.flush(*blocks.close(thread, turn))
     return calls.announce(options, thread, turn, event)
 
 
@@ -185,7 +185,7 @@ def _failed(options: Options, thread: Thread, turn: Turn, broke: models.Broke) -
 
 
 def _done(options: Options, thread: Thread, turn: Turn) -> Moved:
-    turn = replace(turn, tries=0)
+    thread, turn = blocks.flush(thread, replace(turn, tries=0))
     if turn.finish == "content-filter":
         return _refused(options, replace(thread, turn=turn), turn)
     if turn.calls:

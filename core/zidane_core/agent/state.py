@@ -130,6 +130,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     deadline: Key = ""
     calls: tuple[Call, ...] = ()
     open: OpenBlock | None = None
+    held: tuple[Opaque, ...] = ()
     said: bool = False
     finish: FinishReason | None = None
     refusal: str = ""

@@ -94,7 +94,7 @@ def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
     if turn is None:
         return thread, ()
     if event.key == turn.deadline:
-        expired = isinstance(event.outcome, Ok)
+        expired = not isinstance(event.outcome, Stopped)
         return (replace(thread, turn=replace(turn, expired=True)), ()) if expired else (thread, ())
     if event.key == turn.job:
         return _turn_job_ended(options, thread, turn, event.outcome)

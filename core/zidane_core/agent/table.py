@@ -16,7 +16,8 @@ def _bucket(thread_id: str) -> int:
 
 def empty() -> tuple[dict[str, Thread], ...]:
     """A table with no threads."""
-    return ({},) * BUCKETS
+    bucket: dict[str, Thread] = {}
+    return (bucket,) * BUCKETS
 
 
 def find(agent: Agent, thread_id: str) -> Thread | None:

@@ -59,9 +59,20 @@ def absolute(path: str, cwd: str) -> str:
     return joined[1:] if joined.startswith("//") and rules is posixpath else joined
 
 
+def joined(path: str, cwd: str) -> str:
+    """The path joined to the working folder and nothing folded: what `..` leads to behind a link is for the shell."""
+    whole: str = _flavour(cwd).join(cwd, path)
+    return whole
+
+
 def relative(path: str, cwd: str) -> str:
-    """How a path is shown: relative to the working folder when it lies in it, else absolute."""
+    """How a path is shown: relative to the working folder when it lies in it, else absolute.
+
+    With `..` in it, it is shown as written: behind a link it leads elsewhere than the text says.
+    """
     rules = _flavour(cwd)
+    if ".." in path.replace(rules.sep, "/").split("/"):
+        return path
     whole, base = absolute(path, cwd), absolute(".", cwd)
     if whole == base:
         return "."
@@ -107,13 +118,12 @@ def title(spec: ToolSpec, arguments: dict[str, object], cwd: str) -> str:
 
 
 def argument_paths(spec: ToolSpec, arguments: dict[str, object], cwd: str) -> tuple[str, ...]:
-    """The absolute paths a call names, as text; the working folder when it names none of a tool that takes one.
-
-    Only the shell knows where they really lead.
+    """The absolute paths a call names, `..` not folded; the working folder when it names none of a tool that
+    takes one. Only the shell knows where they really lead.
     """
     if not spec.path_arguments:
         return ()
-    return tuple(absolute(path, cwd) for path in _paths(spec, arguments) or (".",))
+    return tuple(joined(path, cwd) for path in _paths(spec, arguments)) or (cwd,)
 
 
 def locations(spec: ToolSpec, arguments: dict[str, object], cwd: str) -> tuple[Location, ...]:

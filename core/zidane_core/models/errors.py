@@ -239,9 +239,7 @@ def event_fault(endpoint: Endpoint, error: object) -> Broke:
 def cut(endpoint: Endpoint, content: bool, problem: str = "") -> Broke:
     """The stream ended without an end. Before any content another try may help."""
     if content:
-        what = (
-            f"{endpoint.title} broke off in the middle of its answer, so the answer was cut; ask it to go on."
-        )
+        what = f"{endpoint.title} broke off in the middle of its answer; ask it to go on."
         return Broke(provider_fault("network", what, provider=endpoint.name), retryable=True)
     why = f" ({problem})" if problem else ""
     what = f"{endpoint.title} ended its answer before it said anything{why}; try again."

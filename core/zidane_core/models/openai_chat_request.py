@@ -76,7 +76,8 @@ def _tool(tool: ToolSpec) -> Json:
 def _messages(quirks: Quirks, request: ModelRequest) -> tuple[list[Json], tuple[str, ...]]:
     messages: list[Json] = []
     warnings: list[str] = []
-    waiting: Parts = ()  # what the user said, and pictures of results: one user message
+    waiting: Parts = ()  # pictures of results, and what the user said: one user message
+    asked = False
     if request.system.strip():
         role = "developer" if quirks.developer_role and _NEW_LIMIT.match(request.model.id) else "system"
         messages.append({"role": role, "content": request.system})
@@ -84,7 +85,10 @@ def _messages(quirks: Quirks, request: ModelRequest) -> tuple[list[Json], tuple[
         if isinstance(message, UserMessage):
             fitted = fit(message.parts, request.model, _TAKES)
             warnings.extend(fitted.warnings)
-            waiting = (*waiting, *fitted.parts)
+            if asked:  # an earlier prompt that failed is not joined with this one: it is answered no more
+                messages.extend(_user(waiting, messages, quirks))
+                waiting = ()
+            waiting, asked = (*waiting, *fitted.parts), True
             continue
         if isinstance(message, ResultsMessage):
             for result in message.results:
@@ -94,7 +98,7 @@ def _messages(quirks: Quirks, request: ModelRequest) -> tuple[list[Json], tuple[
                 warnings.extend(more)
             continue
         messages.extend(_user(waiting, messages, quirks))
-        waiting = ()
+        waiting, asked = (), False
         messages.extend(_assistant(message, request, quirks))
     messages.extend(_user(waiting, messages, quirks))
     return messages, tuple(warnings)

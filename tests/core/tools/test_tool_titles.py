@@ -28,7 +28,8 @@ from zidane_core.data.tools import Location, ToolSpec
         (EDIT, {"path": "src/a.py"}, "Edit src/a.py"),
         (EDIT, {"path": "/w/src/a.py"}, "Edit src/a.py"),
         (EDIT, {"path": "/w2/a.py"}, "Edit /w2/a.py"),
-        (EDIT, {"path": "../w2/a.py"}, "Edit /w2/a.py"),
+        (EDIT, {"path": "../w2/a.py"}, "Edit ../w2/a.py"),
+        (EDIT, {"path": "link/../a.py"}, "Edit link/../a.py"),
         (WRITE_FILE, {"path": "a\u202etxt"}, "Write a\\u202etxt"),
         (READ_FILE, {"path": "README.md", "line": 10, "limit": 15}, "Read README.md:10-24"),
         (READ_FILE, {"path": "README.md", "line": 10}, "Read README.md:10"),
@@ -67,7 +68,7 @@ def test_locations() -> None:
 
 
 def test_argument_paths() -> None:
-    assert argument_paths(READ_FILE, {"path": "../x"}, "/w") == ("/x",)
+    assert argument_paths(READ_FILE, {"path": "link/../x"}, "/w") == ("/w/link/../x",)
     assert argument_paths(SHELL, {"command": "ls"}, "/w") == ("/w",)
     assert argument_paths(FETCH, {"url": "u"}, "/w") == ()
-    assert argument_paths(EDIT, {"path": "//x"}, "/") == ("/x",)
+    assert argument_paths(EDIT, {"path": "/x"}, "/w") == ("/x",)
