@@ -79,7 +79,9 @@ async def test_paths_of_a_command_are_resolved_in_its_folder(space: Space) -> No
     (space.root / "sub").mkdir()
     (space.root / "sub" / "up").symlink_to("../..")
     call = space.call("shell", {"command": "cat x up/y", "cwd": "sub"}, "prepare")
-    preview = await space.tools.run(msgspec.structs.replace(call, paths=("x", "up/y")), lambda _: None)
+    preview = await space.tools.run(
+        msgspec.structs.replace(call, paths=("x", "up/y", f"{space.root}/sub/up/../x")), lambda _: None
+    )
     assert [(path.given, path.inside) for path in preview.paths] == [
         ("sub", True),
         ("x", True),
