@@ -82,11 +82,7 @@ async def test_paths_of_a_command_are_resolved_in_its_folder(space: Space) -> No
     preview = await space.tools.run(
         msgspec.structs.replace(call, paths=("x", "up/y", f"{space.root}/sub/up/../x")), lambda _: None
     )
-    assert [(path.given, path.inside) for path in preview.paths] == [
-        ("sub", True),
-        ("x", True),
-        ("up/y", False),
-    ]
+    assert [path.inside for path in preview.paths] == [True, True, False, False]
 
 
 async def test_output_comes_while_the_command_runs(space: Space) -> None:
