@@ -13,6 +13,8 @@ from zidane_acp.settings import FLAGS, Flag, Settings, SettingsProblem, parse
 from zidane_core import __version__
 
 USAGE: Final = 2
+GIVEN: Final = ("settings", "typed")
+"""Parameters of `serve` and `chat` that come from the table of flags."""
 app = typer.Typer(
     name="zidane-acp",
     help="An agent server for the Agent Client Protocol. Without a command it speaks ACP on standard input "
@@ -71,7 +73,7 @@ def _usage(problem: SettingsProblem) -> int:
 
 
 def _with_flags(command: Callable[..., int]) -> Callable[..., int]:
-    """The command with the table's flags as typer options; it gets their values by flag name."""
+    """The command with the table's flags as typer options; it gets the settings and the flags as typed."""
 
     def run(**given: Any) -> int:  # typer calls with the values of options of several types
         own = {name: value for name, value in given.items() if name not in by_parameter}
@@ -79,10 +81,10 @@ def _with_flags(command: Callable[..., int]) -> Callable[..., int]:
         for name, flag in by_parameter.items():
             argv.extend(_as_typed(flag, given.get(name)))
         settings = parse(argv, os.environ)
-        return command(settings, **own) if isinstance(settings, Settings) else _usage(settings)
+        return command(settings, tuple(argv), **own) if isinstance(settings, Settings) else _usage(settings)
 
     by_parameter = {flag.name.replace("-", "_"): flag for flag in FLAGS}
-    own = [item for item in inspect.signature(command).parameters.values() if item.name != "settings"]
+    own = [item for item in inspect.signature(command).parameters.values() if item.name not in GIVEN]
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(flag))
         for name, flag in by_parameter.items()
@@ -129,7 +131,7 @@ def root(
     """An agent server for the Agent Client Protocol."""
 
 
-def serve(settings: Settings) -> int:
+def serve(settings: Settings, typed: tuple[str, ...]) -> int:
     """Speak ACP on standard input and output."""
     from zidane_acp.stdio import run
 
@@ -138,6 +140,7 @@ def serve(settings: Settings) -> int:
 
 def chat(
     settings: Settings,
+    typed: tuple[str, ...],
     context: typer.Context,
     prompt: Annotated[
         str | None, typer.Option("--prompt", "-p", metavar="TEXT", help="Run this one prompt and leave.")
@@ -155,7 +158,9 @@ def chat(
     from zidane_acp.chat.command import ChatOptions, run_chat
 
     agent: tuple[str, ...] = context.obj or ()
-    return run_chat(ChatOptions(settings=settings, prompt=prompt, cwd=cwd, agent=agent, demo=demo))
+    return run_chat(
+        ChatOptions(settings=settings, typed=typed, prompt=prompt, cwd=cwd, agent=agent, demo=demo)
+    )
 
 
 @app.command()

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import msgspec
@@ -12,13 +12,16 @@ from zidane_acp.chat.link import Launch
 from zidane_acp.chat.policy import decider
 from zidane_acp.settings import SAFE_PYTHON, Settings, as_arguments, state_folder
 
-USAGE = 2
+USAGE: Final = 2
+OURS: Final = frozenset({"--permission", "--home", "--log-level"})
+"""Flags that mean something to the client itself."""
 
 
 class ChatOptions(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What was asked on the command line. `agent` is empty for our own."""
+    """What was asked on the command line. `agent` is empty for our own; `typed` are the flags that were typed."""
 
     settings: Settings
+    typed: tuple[str, ...] = ()
     prompt: str | None = None
     cwd: str | None = None
     agent: tuple[str, ...] = ()
@@ -46,12 +49,14 @@ def check(options: ChatOptions) -> str | None:
     """What is wrong with the options, as a sentence."""
     if options.cwd is not None and not os.path.isdir(options.cwd):
         return f"--cwd names no folder: {options.cwd}"
-    if options.agent:
-        of_client = {"permission", "log_level", "home"}
-        for flag in as_arguments(options.settings):
-            name = flag.partition("=")[0]
-            if name.removeprefix("--").replace("-", "_") not in of_client:
-                return f"{name} is a flag of the built-in agent; give the agent after -- its own flags there."
+    # Variables are for our own agent as well and do no harm; a typed flag would be lost without a word.
+    lost = (
+        []
+        if not options.agent
+        else [name for flag in options.typed if (name := flag.partition("=")[0]) not in OURS]
+    )
+    if lost:
+        return f"{lost[0]} is a flag of the built-in agent; give the agent after -- its own flags there."
     return None
 
 

@@ -134,8 +134,6 @@ class Screen:
         self._began, self._doing = time.monotonic(), "working"
         self._start_live()
         while True:
-            if self._live is not None:  # else a question reads the keys
-                self._keyboard.keep_typed()
             self._paint()
             await anyio.sleep(PAINT_EVERY)
 

@@ -74,6 +74,12 @@ def show(_):
     say("The end.", "m2")
 
 
+def ask_when(text):
+    say("working")
+    with open(text.split()[1]):  # a named pipe: blocks until the test opens it
+        return edit_and_end(text)
+
+
 def wait(_):
     say("waiting")
     CANCELLED.wait()
@@ -144,7 +150,7 @@ def big(_):
 
 
 ACTIONS = {
-    "show": show, "wait": wait, "stubborn": stubborn, "escape": escape, "die": die, "stop": stop, "fail": fail,
+    "show": show, "askwhen": ask_when, "wait": wait, "stubborn": stubborn, "escape": escape, "die": die, "stop": stop, "fail": fail,
     "junk": junk, "unknown": unknown, "edit": edit_and_end, "commands": commands, "big": big, "withdrawn": withdrawn,
 }  # fmt: skip
 

@@ -172,6 +172,10 @@ def test_a_reader_that_leaves_is_no_crash() -> None:
     assert "Traceback" not in err and "Exception" not in err
 
 
+def test_variables_of_our_own_agent_do_not_stop_another() -> None:
+    assert chat("-p", "hi", *AGENT, ZIDANE_ACP_PROVIDER="openai").stdout == "echo:hi\n"
+
+
 # Our own agent -------------------------------------------------------------------------------------
 
 

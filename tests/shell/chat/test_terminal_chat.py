@@ -163,9 +163,23 @@ def test_a_question_is_answered_by_one_key(fake: Terminal) -> None:
 def test_rejecting_by_key(fake: Terminal) -> None:
     fake.say("edit")
     fake.until("[r] Reject")
-    fake.type("r")
+    fake.type("rmore")
     assert outcome(fake) == {"outcome": "selected", "optionId": "no"}
     assert "✗ Edit a.py" in fake.seen
+    fake.until("› more")
+
+
+def test_what_was_typed_before_a_question_does_not_answer_it(fake: Terminal, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    fake.say(f"askwhen {gate}")
+    fake.until("working")
+    fake.type("a")
+    gate.write_text("")
+    fake.until("[r] Reject")
+    fake.type("r")
+    assert outcome(fake) == {"outcome": "selected", "optionId": "no"}
+    fake.until("› a")
 
 
 def test_ctrl_c_cancels_the_turn_and_the_chat_goes_on(fake: Terminal) -> None:
