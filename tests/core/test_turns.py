@@ -7,7 +7,7 @@ from support.driver import MODEL, OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core.agent.effects import RunModel, Wait
 from zidane_core.agent.events import Failed, Ok, Stopped
-from zidane_core.agent.state import Limits
+from zidane_core.agent.state import Limits, Policy
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.outcome import Usage
@@ -154,6 +154,18 @@ def test_questions_overlap_and_may_be_answered_in_any_order() -> None:
     assert driver.jobs[job].arguments == SHELL[1]
 
 
+def test_questions_come_in_call_order_whichever_preparation_ends_first() -> None:
+    driver, session = ready()
+    driver.prompt(session)
+    driver.round(calls(SHELL, ("shell", {"command": "touch b"})))
+    first, second = driver.tool_jobs("prepare")
+    driver.finish(second)
+    assert not driver.asked()
+    driver.finish(first)
+    titles = [driver.open[question]["params"]["toolCall"]["title"] for question in driver.asked()]
+    assert titles == ["touch a.txt", "touch b"]
+
+
 def test_a_changing_call_waits_for_all_earlier_ones_and_a_reading_one_for_changing_ones() -> None:
     driver, session = ready(with_(OPTIONS, policy="allow-all"))
     driver.prompt(session)
@@ -216,6 +228,16 @@ def test_outside_of_the_roots_is_asked_each_time() -> None:
     assert len(driver.asked()) == 2
     driver.choose(driver.asked()[0], "allow_once")
     assert driver.jobs[driver.tool_jobs()[0]].outside
+
+
+@pytest.mark.parametrize("policy", ["allow-edits", "allow-all"])
+def test_a_repository_s_own_folder_is_never_written_without_a_question(policy: Policy) -> None:
+    driver, session = ready(with_(OPTIONS, policy=policy))
+    driver.prompt(session)
+    driver.round(calls(("write_file", {"path": "sub/.git/config", "content": ""})))
+    driver.finish(driver.tool_jobs("prepare")[0])
+    (question,) = driver.asked()
+    assert [o["kind"] for o in driver.open[question]["params"]["options"]] == ["allow_once", "reject_once"]
 
 
 def test_read_only_refuses_changes_without_a_question() -> None:

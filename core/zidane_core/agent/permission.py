@@ -3,6 +3,7 @@
 One gate for every tool. Anything that is not an offered allow is a refusal.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
@@ -49,6 +50,8 @@ def decide(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> Verd
         return Refuse(READ_ONLY)
     if spec.access in {"read", "write"} and _outside(call):
         return AskUser()
+    if spec.access == "write" and _guarded(call):
+        return AskUser()
     if harmless or policy == "allow-all":
         return Allow()
     return _ASK[spec.access](thread, call, spec)
@@ -58,6 +61,12 @@ def _outside(call: Call) -> bool:
     """Whether a path lies outside of the roots, or was not resolved at all."""
     resolved = () if call.preview is None else call.preview.paths
     return not all(path.inside for path in resolved) or len(resolved) < len(call.paths)
+
+
+def _guarded(call: Call) -> bool:
+    """Whether a path lies in a repository's own folder, whose files can name programs that git then runs."""
+    resolved = () if call.preview is None else call.preview.paths
+    return any(".git" in re.split(r"[/\\]", path.real.lower()) for path in resolved)
 
 
 def _reads_only(options: Options, call: Call, spec: ToolSpec) -> bool:

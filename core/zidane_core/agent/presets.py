@@ -4,13 +4,8 @@ from zidane_core.data.tools import ToolSpec
 
 
 def _object(properties: dict[str, object], *required: str) -> dict[str, object]:
-    """A closed JSON schema of an object."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
+    """A JSON schema of an object; what else a model adds to it is ignored."""
+    return {"type": "object", "properties": properties, "required": list(required)}
 
 
 def _string(description: str, least: int = 0) -> dict[str, object]:

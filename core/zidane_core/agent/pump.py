@@ -1,7 +1,7 @@
 """What each call of a round may do next (ring 2). The pump is the only place that starts work for a call.
 
 Order: readers and writers in call order. A changing call waits for all earlier ones, a reading call for
-earlier changing ones, and so does a preparation that reads content. Questions overlap.
+earlier changing ones, and so does a preparation that reads content. Questions overlap, in call order.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,11 +58,12 @@ def _new(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpe
     return thread, (Start(job, _tool(thread, call, "prepare")),)
 
 
-def judge(options: Options, thread: Thread, call: Call) -> Moved:
-    """The preparation is done: allow, ask or refuse."""
-    if thread.turn is None or call.spec is None:
+def _prepared(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
+    """Judged once its preparation is done, and those of earlier calls too: questions come in call order."""
+    before = turn.calls[: turn.calls.index(call)]
+    if call.job or any(known.phase == "prepare" for known in before):
         return thread, ()
-    return _judge(options, thread, thread.turn, call, call.spec)
+    return _judge(options, thread, turn, call, spec)
 
 
 def _judge(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
@@ -132,5 +133,5 @@ def _tool(thread: Thread, call: Call, stage: str) -> RunTool:
 
 
 _MOVES: Final[Mapping[CallPhase, Callable[[Options, Thread, Turn, Call, ToolSpec], Moved]]] = (
-    MappingProxyType({"new": _new, "allowed": _allowed})
+    MappingProxyType({"new": _new, "prepare": _prepared, "allowed": _allowed})
 )

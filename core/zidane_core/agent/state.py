@@ -85,7 +85,7 @@ CallPhase: TypeAlias = Literal["new", "gate", "prepare", "ask", "allowed", "run"
 class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One tool call of the running round.
 
-    `problem` says why it cannot run (unknown tool, bad arguments). `granted` is set once the user allowed
+    In phase `prepare` with no `job` the preparation is done. `problem` says why it cannot run (unknown tool, bad arguments). `granted` is set once the user allowed
     this very call. `live` is output streamed so far (bounded), `live_due` the key of a pending redraw.
     """
 

@@ -127,7 +127,7 @@ def _call_ended(options: Options, thread: Thread, turn: Turn, call: Call, event:
         locations = preview.locations or call.locations
         call = replace(call, preview=preview, locations=locations, job="")
         thread = moves.with_call(thread, turn, call)
-        return _then_pump(options, pump.judge(options, thread, call))
+        return _then_pump(options, (thread, ()))
     result = _result(call, outcome)
     return _then_pump(options, calls.finish(options, thread, turn, call, result))
 

@@ -172,7 +172,7 @@ async def fetch(call: RunTool, allow_private: bool) -> ToolResult:
                 answer, location = await _try_each(url, await _addresses(url, allow_private))
                 if location is None:
                     return await anyio.to_thread.run_sync(_result, answer, abandon_on_cancel=True)
-                url = _checked_url(str(url.join(location)))
+                url = _followed(url, _checked_url(str(url.join(location))))
     except TimeoutError:
         raise Refused(f"{url} did not answer within {SECONDS:g} s.") from None
     except httpx2.HTTPError as error:
@@ -180,6 +180,13 @@ async def fetch(call: RunTool, allow_private: bool) -> ToolResult:
     except httpx2.InvalidURL as error:
         raise Refused(f"{url} redirects to an address that is not valid: {error}.") from None
     raise Refused(f"The address redirects more than {REDIRECTS} times.")
+
+
+def _followed(url: "httpx2.URL", target: "httpx2.URL") -> "httpx2.URL":
+    """The target of a redirect within one host; permission was given for that host and for no other."""
+    if url.host.removeprefix("www.") == target.host.removeprefix("www."):
+        return target
+    raise Refused(f"{url} redirects to another host: {target}. Fetch that address if you want its content.")
 
 
 async def _try_each(url: "httpx2.URL", addresses: list[str]) -> tuple[_Answer, str | None]:

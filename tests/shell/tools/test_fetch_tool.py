@@ -220,9 +220,9 @@ async def test_private_answers_are_refused_before_any_connection(space: Space, s
 async def test_a_redirect_into_the_private_network_is_refused(
     space: Space, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first host counts as public here; its redirect to loopback does not."""
-    PAGES["/inside"] = (302, {"Location": f"http://127.0.0.1:{server.server_port}/json"}, b"")
-    pretend(monkeypatch, {"public.test": [["127.0.0.2"]]})
+    """The first address counts as public here; that of the redirect, within the same host, does not."""
+    PAGES["/inside"] = (302, {"Location": f"http://www.public.test:{server.server_port}/json"}, b"")
+    pretend(monkeypatch, {"public.test": [["127.0.0.2"]], "www.public.test": [["127.0.0.1"]]})
     monkeypatch.setattr(
         fetch_module, "is_public", lambda address: address == "127.0.0.2" or is_public(address)
     )
@@ -235,9 +235,16 @@ async def test_a_redirect_into_the_private_network_is_refused(
         running.shutdown()
         thread.join()
         running.server_close()
-    assert "127.0.0.1 is at 127.0.0.1, which is not public" in refusal
+    assert "www.public.test is at 127.0.0.1, which is not public" in refusal
     assert running.seen["Host"] == f"public.test:{running.server_port}"  # type: ignore[attr-defined]
     assert not hasattr(server, "seen")
+
+
+async def test_a_redirect_to_another_host_is_not_followed(web: Space, server: Any) -> None:
+    """Permission is for one host; the model has to ask for the other one."""
+    PAGES["/away"] = (302, {"Location": f"http://other.test:{server.server_port}/json"}, b"")
+    refusal = await web.refusal("fetch", url=f"{web.base}/away")
+    assert "redirects to another host: http://other.test" in refusal
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, names: dict[str, list[list[str]]]) -> list[str]:
