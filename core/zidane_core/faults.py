@@ -67,5 +67,14 @@ def provider_fault(
 
 
 PROVIDER_KINDS = frozenset(
-    {"auth", "rate_limit", "billing", "context_overflow", "invalid_request", "server", "network", "bad_response"}
+    {
+        "auth",
+        "rate_limit",
+        "billing",
+        "context_overflow",
+        "invalid_request",
+        "server",
+        "network",
+        "bad_response",
+    }
 )

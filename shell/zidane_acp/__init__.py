@@ -11,7 +11,13 @@ if TYPE_CHECKING:
     from zidane_acp.bridge import AcpBridge
     from zidane_acp.connection import JsonRpcConnection, JsonRpcError, RemoteError, create_json_rpc_connection
     from zidane_acp.connection import JsonRpcPeer as AcpPeer
-    from zidane_acp.options import AcpModelChoice, AcpModelOption, AcpServerOptions, PermissionPolicy, StdioOptions
+    from zidane_acp.options import (
+        AcpModelChoice,
+        AcpModelOption,
+        AcpServerOptions,
+        PermissionPolicy,
+        StdioOptions,
+    )
     from zidane_acp.server import AcpServer, create_acp_server, run_acp_stdio_server
     from zidane_core.acp.wire import PROTOCOL_VERSION
     from zidane_core.agent.presets import with_acp_defaults

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import anyio
+import anyio.to_thread
 
 from zidane_acp.jobs import Report
 from zidane_acp.ports import Model, Tools
@@ -48,13 +49,18 @@ class Performer:
         return await self._tools.run(what, output)
 
     async def _check_path(self, what: CheckPath, report: Report) -> JobValue | JobOutcome:
-        if os.path.isdir(what.path):
-            return CheckedPath()
-        return CheckedPath("is not a folder" if os.path.lexists(what.path) else "does not exist")
+        # In a thread, since a folder on a dead network drive would hold up everything else.
+        return CheckedPath(await anyio.to_thread.run_sync(_problem, what.path, abandon_on_cancel=True))
 
     async def _wait(self, what: Wait, report: Report) -> JobValue | JobOutcome:
         await anyio.sleep(what.seconds)
         return WaitDone()
+
+
+def _problem(path: str) -> str | None:
+    if os.path.isdir(path):
+        return None
+    return "is not a folder" if os.path.lexists(path) else "does not exist"
 
 
 # Any: each method takes the record type of its key, which a dict type cannot say.

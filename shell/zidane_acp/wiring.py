@@ -48,7 +48,10 @@ def _provider(settings: Settings, env: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _server(
-    settings: Settings, choices: tuple[AcpModelChoice, ...], source: ModelSource, commands: tuple[Command, ...] = ()
+    settings: Settings,
+    choices: tuple[AcpModelChoice, ...],
+    source: ModelSource,
+    commands: tuple[Command, ...] = (),
 ) -> AcpServerOptions:
     return AcpServerOptions(
         models=choices,

@@ -102,7 +102,9 @@ class Talk:
         raise AssertionError(f"{method} was not answered")
 
     def said(self) -> str:
-        updates = [frame["params"]["update"] for frame in self.frames if frame.get("method") == "session/update"]
+        updates = [
+            frame["params"]["update"] for frame in self.frames if frame.get("method") == "session/update"
+        ]
         chunks = [update for update in updates if update["sessionUpdate"] == "agent_message_chunk"]
         return "".join(chunk["content"]["text"] for chunk in chunks)
 
@@ -132,7 +134,11 @@ def test_an_agent_in_a_document_answers(program: Program, tmp_path: Path) -> Non
 @pytest.mark.parametrize("program", OTHERS, ids=lambda program: program.where)
 def test_a_program_in_a_document_prints_what_is_shown(program: Program, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program.source], capture_output=True, text=True, timeout=PATIENCE, cwd=tmp_path
+        [sys.executable, "-P", "-c", program.source],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        cwd=tmp_path,
     )
     assert (done.stdout, done.stderr, done.returncode) == (program.output, "", 0)
 
@@ -197,11 +203,15 @@ def test_the_coverage_is_that_of_the_code() -> None:
     page = "docs/protocol.md"
     done = {named(row[0])[0] for row in table(page, "Requests of the client") if row[1].startswith("done")}
     assert done == set(requests.METHODS)
-    done = {named(row[0])[0] for row in table(page, "Notifications of the client") if row[1].startswith("done")}
+    done = {
+        named(row[0])[0] for row in table(page, "Notifications of the client") if row[1].startswith("done")
+    }
     assert done == set(requests.NOTIFICATIONS)
     told = {name for row in table(page, "Updates") for name in named(row[0])}
     schema = json.loads(text("tests/data/acp-v1.json"))
-    kinds = {option["properties"]["sessionUpdate"]["const"] for option in schema["$defs"]["SessionUpdate"]["oneOf"]}
+    kinds = {
+        option["properties"]["sessionUpdate"]["const"] for option in schema["$defs"]["SessionUpdate"]["oneOf"]
+    }
     assert told == kinds
     shown = {name for row in table(page, "Updates") if row[1].startswith("done") for name in named(row[2])}
     known = {kind.__name__ for kind in speak._UPDATES} | {"Chunk"}
@@ -210,7 +220,9 @@ def test_the_coverage_is_that_of_the_code() -> None:
 
 def test_every_policy_and_read_only_command_is_described() -> None:
     page = text("docs/permissions.md")
-    assert {named(row[0])[0] for row in table("docs/permissions.md", "Policies")} == set(get_args(state.Policy))
+    assert {named(row[0])[0] for row in table("docs/permissions.md", "Policies")} == set(
+        get_args(state.Policy)
+    )
     told = {name for row in table("docs/permissions.md", "Commands that only read") for name in named(row[1])}
     assert told == set(READERS) | {"find", "sed", "git"}
     for subcommand in GIT:
@@ -225,4 +237,6 @@ def test_every_tool_is_described() -> None:
 def test_the_readme_names_the_command_that_is_run() -> None:
     assert COMMAND[-1] == "serve"
     page = text("README.md")
-    assert page.index("scripts/run") < page.index("scripts/test") < page.index("\n## "), "not in the first screen"
+    assert page.index("scripts/run") < page.index("scripts/test") < page.index("\n## "), (
+        "not in the first screen"
+    )

@@ -23,7 +23,9 @@ CALLS = st.sampled_from(
         models.Called("x", "read_file", '{"path": "/outside"}'),
         models.Called("y", "write_file", '{"path": "a", "content": "b"}'),
         models.Called("y", "fetch", '{"url": "https://example.com/a"}'),
-        models.Called("z", "update_plan", '{"entries": [{"content": "a", "status": "pending", "priority": "low"}]}'),
+        models.Called(
+            "z", "update_plan", '{"entries": [{"content": "a", "status": "pending", "priority": "low"}]}'
+        ),
         models.Called("z", "edit", "{"),
         models.Called("z", "nope", "{}"),
     ]
@@ -46,7 +48,9 @@ SAID = st.sampled_from(
         models.Warned("No audio."),
     ]
 )
-ENDS = st.builds(models.Finished, st.sampled_from(["stop", "length", "content-filter", "tool-calls", "error", "other"]))
+ENDS = st.builds(
+    models.Finished, st.sampled_from(["stop", "length", "content-filter", "tool-calls", "error", "other"])
+)
 BATCH = st.lists(st.one_of(SAID, SAID, CALLS), max_size=4).map(tuple)
 ANSWERS = st.sampled_from(
     [
@@ -62,7 +66,9 @@ ANSWERS = st.sampled_from(
 
 
 class Walk(RuleBasedStateMachine):
-    @initialize(policy=st.sampled_from(["ask", "allow-edits", "allow-all", "read-only"]), sequential=st.booleans())
+    @initialize(
+        policy=st.sampled_from(["ask", "allow-edits", "allow-all", "read-only"]), sequential=st.booleans()
+    )
     def begin(self, policy: Any, sequential: bool) -> None:
         other = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
         options = with_(OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential)

@@ -28,9 +28,13 @@ def faults(tree: ast.Module, is_fp: bool = False) -> list[str]:
             found.append("async")
         elif isinstance(node, ast.Global | ast.Nonlocal):
             found.append("global or nonlocal")
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FORBIDDEN_CALLS:
+        elif (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FORBIDDEN_CALLS
+        ):
             found.append(f"{node.func.id}()")
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"hash", "id"}:
+        elif (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"hash", "id"}
+        ):
             found.append(f"{node.func.id}() differs from run to run")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             found += [f".{node.func.attr}()"] if node.func.attr in FORBIDDEN_ATTRIBUTES else []

@@ -34,7 +34,9 @@ def request_of(driver: Driver) -> models.ModelRequest:
 def test_text_streams_and_the_answer_comes_last() -> None:
     driver, session = ready()
     asked = driver.prompt(session)
-    driver.progress(driver.model_jobs()[0], models.ThoughtDelta("hm"), models.TextDelta("Hel"), models.TextDelta("lo"))
+    driver.progress(
+        driver.model_jobs()[0], models.ThoughtDelta("hm"), models.TextDelta("Hel"), models.TextDelta("lo")
+    )
     assert stop_reason(driver, asked) is None
     driver.round((models.Used(Usage(10, 5)), models.Finished("stop")))
     assert (driver.text("agent_thought_chunk"), driver.text()) == ("hm", "Hello")
@@ -135,7 +137,9 @@ def test_always_covers_the_other_open_questions_and_later_calls() -> None:
     driver.choose(third, "reject_once")
     driver.finish(driver.tool_jobs()[0])
     driver.finish(driver.tool_jobs()[0])
-    driver.round(calls(("shell", {"command": "git commit --amend"}), ("shell", {"command": "git commit && rm x"})))
+    driver.round(
+        calls(("shell", {"command": "git commit --amend"}), ("shell", {"command": "git commit && rm x"}))
+    )
     for key in driver.tool_jobs("prepare"):
         driver.finish(key)
     assert len(driver.asked()) == 1, "a command with an operator is never covered by a prefix"
@@ -219,7 +223,9 @@ def test_an_edit_shows_its_diff_in_the_question_and_at_the_end() -> None:
 def test_outside_of_the_roots_is_asked_each_time() -> None:
     driver, session = ready(with_(OPTIONS, policy="allow-edits"))
     driver.prompt(session)
-    driver.round(calls(("read_file", {"path": "/etc/passwd"}), ("write_file", {"path": "/etc/x", "content": ""})))
+    driver.round(
+        calls(("read_file", {"path": "/etc/passwd"}), ("write_file", {"path": "/etc/x", "content": ""}))
+    )
     for key in driver.tool_jobs("prepare"):
         driver.finish(key)
     for question in driver.asked():
@@ -292,7 +298,9 @@ def test_output_of_a_running_tool_is_redrawn_and_bounded_in_time() -> None:
     driver.now = 1.01
     driver.progress(job, ToolOutput("two\n"))
     driver.progress(job, ToolOutput("three\n"))
-    shown = [u["content"][0]["content"]["text"] for u in driver.updates() if u.get("content") and "status" not in u]
+    shown = [
+        u["content"][0]["content"]["text"] for u in driver.updates() if u.get("content") and "status" not in u
+    ]
     assert shown == ["one\n"]
     (wait,) = [key for key, what in driver.jobs.items() if isinstance(what, Wait)]
     driver.finish(wait)
@@ -349,7 +357,9 @@ SERVER_DOWN = models.Broke(
 LIMITED = models.Broke(
     provider_fault("rate_limit", "Test limits requests.", provider="test", status=429), True, retry_after=7.0
 )
-DENIED = models.Broke(provider_fault("auth", "Test did not accept the key. Set TEST_API_KEY.", provider="test", status=401))
+DENIED = models.Broke(
+    provider_fault("auth", "Test did not accept the key. Set TEST_API_KEY.", provider="test", status=401)
+)
 
 
 def waits(driver: Driver) -> list[float]:
@@ -447,7 +457,13 @@ def test_a_cancel_answers_the_running_and_the_queued_prompts_and_keeps_their_tex
     driver.end(driver.model_jobs()[0], Stopped())
     assert (stop_reason(driver, first), stop_reason(driver, second)) == ("cancelled", "cancelled")
     driver.prompt(session, "three")
-    texts = [p.text for m in request_of(driver).messages if isinstance(m, models.UserMessage) for p in m.parts if isinstance(p, Text)]
+    texts = [
+        p.text
+        for m in request_of(driver).messages
+        if isinstance(m, models.UserMessage)
+        for p in m.parts
+        if isinstance(p, Text)
+    ]
     assert texts == ["one", "two", "three"]
 
 
@@ -516,7 +532,9 @@ def test_a_cancel_touches_only_its_session() -> None:
     assert (stop_reason(driver, first), stop_reason(driver, second)) == ("cancelled", "end_turn")
 
 
-@pytest.mark.parametrize(("reason", "code"), [("eof", 0), ("broken_pipe", 0), ("terminated", 143), ("hung_up", 129)])
+@pytest.mark.parametrize(
+    ("reason", "code"), [("eof", 0), ("broken_pipe", 0), ("terminated", 143), ("hung_up", 129)]
+)
 def test_the_end_of_the_connection_stops_all_turns_and_gives_the_exit_code(reason: str, code: int) -> None:
     driver, session = ready()
     driver.prompt(session)
@@ -541,6 +559,15 @@ def test_a_session_that_is_being_opened_is_still_answered_at_the_end() -> None:
     driver.finish(next(iter(driver.jobs)))
     answer = driver.answer_of(asked)
     assert answer is not None and "result" in answer
+    assert driver.exit == 0
+
+
+def test_a_folder_that_cannot_be_looked_at_does_not_hold_up_the_end() -> None:
+    driver = Driver()
+    driver.initialize()
+    driver.request("session/new", cwd="/work", mcpServers=[])
+    driver.close()
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
     assert driver.exit == 0
 
 
@@ -571,7 +598,9 @@ def test_an_option_set_right_before_a_prompt_is_in_force_for_it() -> None:
 def test_an_option_may_change_during_a_turn_and_holds_from_the_next_round() -> None:
     driver, session = ready(with_(OPTIONS, models=(MODEL, OTHER), policy="allow-all"))
     driver.prompt(session)
-    asked = driver.request("session/set_config_option", sessionId=session, configId="model", value="second/other")
+    asked = driver.request(
+        "session/set_config_option", sessionId=session, configId="model", value="second/other"
+    )
     assert driver.answer_of(asked) is not None
     driver.round(calls(READ))
     driver.finish(driver.tool_jobs("prepare")[0])

@@ -10,6 +10,7 @@ import anyio
 import pytest
 from support.driver import MODEL
 from support.golden import GOLDEN, OPENED, lines, outside
+
 from zidane_acp.beginning import fresh
 from zidane_acp.inbox import Inbox
 from zidane_acp.serve import serve

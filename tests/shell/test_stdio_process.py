@@ -39,7 +39,9 @@ def tree(agent: Process, session: str, folder: Path) -> list[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc to see that processes are gone")
 @pytest.mark.parametrize(
-    ("end", "code"), [("eof", 0), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["eof", "sigterm", "sighup"]
+    ("end", "code"),
+    [("eof", 0), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=["eof", "sigterm", "sighup"],
 )
 def test_the_end_takes_the_whole_tree_along(tmp_path: Path, end: str | signal.Signals, code: int) -> None:
     with Process(*RUN) as agent:
@@ -80,7 +82,9 @@ def test_a_client_that_no_longer_reads_ends_the_process() -> None:
 def test_the_input_may_be_a_regular_file(tmp_path: Path) -> None:
     frames = tmp_path / "frames"
     # The last line has no newline.
-    frames.write_bytes(INITIALIZE + b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}')
+    frames.write_bytes(
+        INITIALIZE + b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}'
+    )
     out = tmp_path / "out"
     with frames.open("rb") as source, out.open("wb") as sink:
         done = subprocess.run([*COMMAND, *RUN], stdin=source, stdout=sink, timeout=20, check=False)
@@ -101,7 +105,9 @@ def test_the_input_may_be_a_socket() -> None:
 
 
 def test_stdin_that_is_the_null_device_ends_at_once() -> None:
-    done = subprocess.run([*COMMAND, *RUN], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False)
+    done = subprocess.run(
+        [*COMMAND, *RUN], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False
+    )
     assert (done.returncode, done.stdout) == (0, b"")
 
 
@@ -118,7 +124,12 @@ def test_a_stray_print_cannot_break_the_stream(tmp_path: Path) -> None:
     # Without -P, so that the site customisation above is found.
     command = [sys.executable, "-m", "zidane_acp.main", "serve", *RUN]
     done = subprocess.run(
-        command, input=INITIALIZE, capture_output=True, timeout=20, check=False, env={**os.environ, "PYTHONPATH": str(tmp_path)}
+        command,
+        input=INITIALIZE,
+        capture_output=True,
+        timeout=20,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
     )
     assert b"stray" not in done.stdout and b"child" not in done.stdout
     assert done.stdout.count(b"\n") == 1
@@ -145,11 +156,30 @@ def test_nothing_heavy_is_loaded_before_the_first_answer(tmp_path: Path) -> None
         "sys.exit(main(['serve', '--provider', 'offline']))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", probe], input=INITIALIZE, capture_output=True, timeout=20, check=False, cwd=tmp_path
+        [sys.executable, "-c", probe],
+        input=INITIALIZE,
+        capture_output=True,
+        timeout=20,
+        check=False,
+        cwd=tmp_path,
     )
     loaded = set(done.stderr.decode().partition("LOADED ")[2].split())
     assert "zidane_core.acp.step" in loaded
-    heavy = {"typer", "click", "rich", "pydantic", "httpx2", "httpx", "sqlite3", "prompt_toolkit", "pathspec", "bs4", "trio", "anyio", "asyncio"}
+    heavy = {
+        "typer",
+        "click",
+        "rich",
+        "pydantic",
+        "httpx2",
+        "httpx",
+        "sqlite3",
+        "prompt_toolkit",
+        "pathspec",
+        "bs4",
+        "trio",
+        "anyio",
+        "asyncio",
+    }
     assert not heavy & loaded
 
 
@@ -188,7 +218,13 @@ def test_a_trace_holds_both_directions(tmp_path: Path) -> None:
 
 
 def test_bad_flags_end_with_a_sentence_and_code_2() -> None:
-    done = subprocess.run([*COMMAND, "--provider", "nope"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, check=False)
+    done = subprocess.run(
+        [*COMMAND, "--provider", "nope"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
     assert done.returncode == 2
     assert done.stdout == b""
     assert b"no provider named nope" in done.stderr

@@ -173,7 +173,9 @@ class Driver:
             self.now += what.seconds
             self.end(key, Ok(WaitDone()))
         elif isinstance(what, RunTool):
-            self.end(key, Ok(preview(what) if what.stage == "prepare" else ToolResult(content=(Text("done"),))))
+            self.end(
+                key, Ok(preview(what) if what.stage == "prepare" else ToolResult(content=(Text("done"),)))
+            )
         elif isinstance(what, RunModel):
             self.round(said("ok"), key)
         else:
@@ -187,7 +189,9 @@ class Driver:
             self.keys.add(effect.key)
             self.jobs[effect.key] = effect.what
             session = effect.key.rpartition("/")[0]
-            assert isinstance(effect.what, Wait) or session not in self.stopping, "work began after the cancel"
+            assert isinstance(effect.what, Wait) or session not in self.stopping, (
+                "work began after the cancel"
+            )
             if isinstance(effect.what, RunModel):
                 check_history(effect.what.request.messages)
         elif isinstance(effect, Stop):
@@ -247,7 +251,9 @@ class Driver:
                 assert "rawOutput" in update and "content" in update, update
 
     def _check(self) -> None:
-        assert {number: known.key for number, known in self.connection.open.items()}.keys() == self.open.keys()
+        assert {
+            number: known.key for number, known in self.connection.open.items()
+        }.keys() == self.open.keys()
         assert {known.key for known in self.connection.open.values()} == set(self.connection.ids)
 
     # Looking -------------------------------------------------------------------------------------
@@ -269,7 +275,9 @@ class Driver:
 def preview(what: RunTool) -> Preview:
     """What a preparation finds in an ordinary folder."""
     resolved = tuple(ResolvedPath(path, path, inside(path, what.roots)) for path in what.paths)
-    diffs = (Diff(what.paths[0], "old\n", "new\n"),) if what.name in {"edit", "write_file", "multi_edit"} else ()
+    diffs = (
+        (Diff(what.paths[0], "old\n", "new\n"),) if what.name in {"edit", "write_file", "multi_edit"} else ()
+    )
     return Preview(paths=resolved, diffs=diffs, digest="digest" if diffs else "")
 
 
@@ -280,9 +288,11 @@ def inside(path: str, roots: tuple[str, ...]) -> bool:
 def check_history(messages: tuple[models.Message, ...]) -> None:
     """Every call has exactly one result right behind its message, and no result is without a call."""
     for position, message in enumerate(messages):
-        called = [b.id for b in message.blocks if isinstance(b, models.Call)] if isinstance(
-            message, models.AssistantMessage
-        ) else []
+        called = (
+            [b.id for b in message.blocks if isinstance(b, models.Call)]
+            if isinstance(message, models.AssistantMessage)
+            else []
+        )
         after = messages[position + 1] if position + 1 < len(messages) else None
         results = [r.id for r in after.results] if isinstance(after, models.ResultsMessage) else []
         if called or results:

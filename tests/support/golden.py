@@ -10,10 +10,20 @@ from typing import Any
 
 import msgspec
 from support.driver import MODEL, OPTIONS, SERVER
+
 from zidane_core.acp.connection import Opened, Received
 from zidane_core.acp.step import begin, step
 from zidane_core.agent.effects import CheckPath, RunModel, RunTool, Send, Start, Stop, Wait
-from zidane_core.agent.events import CheckedPath, Ended, JobValue, ModelDone, Ok, Progressed, Stopped, WaitDone
+from zidane_core.agent.events import (
+    CheckedPath,
+    Ended,
+    JobValue,
+    ModelDone,
+    Ok,
+    Progressed,
+    Stopped,
+    WaitDone,
+)
 from zidane_core.data.models import ModelEvent
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 

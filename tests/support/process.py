@@ -15,8 +15,14 @@ COMMAND = (sys.executable, "-P", "-m", "zidane_acp.main", "serve")
 class Process:
     """One agent process. Reads are bounded by the process's own life: the test's timeout ends a hung one."""
 
-    def __init__(self, *flags: str, env: dict[str, str] | None = None, cwd: Path | None = None, **popen: Any) -> None:
-        clean = {name: value for name, value in os.environ.items() if not name.endswith(("_API_KEY", "OLLAMA_HOST"))}
+    def __init__(
+        self, *flags: str, env: dict[str, str] | None = None, cwd: Path | None = None, **popen: Any
+    ) -> None:
+        clean = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.endswith(("_API_KEY", "OLLAMA_HOST"))
+        }
         self.child = subprocess.Popen(
             [*COMMAND, *flags],
             stdin=subprocess.PIPE,
@@ -32,7 +38,9 @@ class Process:
     def __enter__(self) -> "Process":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.child.kill()
         self.child.wait(10)
         for stream in (self.child.stdin, self.child.stdout, self.child.stderr):

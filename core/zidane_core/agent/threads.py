@@ -13,6 +13,7 @@ from zidane_core.agent.effects import (
     Start,
     Tell,
     ThreadAnswer,
+    Wait,
 )
 from zidane_core.agent.events import CheckedPath, JobOutcome, Ok
 from zidane_core.agent.moves import Moved
@@ -72,14 +73,23 @@ def _fault(thread: Thread, outcome: JobOutcome) -> Fault | None:
 
 
 def close_all(agent: Agent) -> tuple[Agent, tuple[Effect, ...]]:
-    """The connection is over: every turn stops, every queued prompt is dropped."""
-    effects: tuple[Effect, ...] = ()
+    """The connection is over: every turn stops, every queued prompt is dropped.
+
+    A thread that is being opened is still answered, within the same bound.
+    """
+    opening = any(thread.opening is not None for thread in table.every(agent))
+    bound = Start(CLOSING, Wait(agent.options.limits.settle_within))
+    effects: tuple[Effect, ...] = (bound,) if opening else ()
     for thread in tuple(table.every(agent)):
         moved, cancelled = turns.cancel(agent.options, thread)
         moved, settled = turns.settle(agent.options, moved)
         agent = table.put(agent, moved)
         effects = (*effects, *cancelled, *settled)
     return agent, effects
+
+
+CLOSING = "closing/0"
+"""The key of the wait that bounds the end of a connection."""
 
 
 def quiet(agent: Agent) -> bool:

@@ -48,7 +48,9 @@ def test_spec(spec: ToolSpec) -> None:
     assert spec.line_argument is None or spec.line_argument in properties
     assert msgspec.json.decode(msgspec.json.encode(spec), type=ToolSpec) == spec
     unknown = {"surprise": 1}
-    assert not any("surprise" in problem for problem in check(spec.schema, unknown)), "what is added is ignored"
+    assert not any("surprise" in problem for problem in check(spec.schema, unknown)), (
+        "what is added is ignored"
+    )
 
 
 def test_own_tool_of_a_preset_wins() -> None:
