@@ -59,7 +59,7 @@ class AcpBridge:
         """Serve until cancelled."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._server.serve, self)
-            with self._frames:
+            with self._frames, self._to_peer:
                 async for frame in self._frames:
                     await self._deliver(frame, tasks)
 

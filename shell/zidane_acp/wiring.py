@@ -112,6 +112,8 @@ def _remote(settings: Settings, env: Mapping[str, str], name: str, source: str) 
 
 def _served(settings: Settings, env: Mapping[str, str], endpoint: Endpoint, source: str) -> Wired:
     models = providers.models(endpoint.name, settings.models)
+    if not models and endpoint.name == "ollama":
+        models = (ANY_OLLAMA_MODEL,)
     if not models:
         return WiringProblem(f"The provider {endpoint.name} has no default model; give one with --model ID.")
     key = env.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
@@ -120,15 +122,33 @@ def _served(settings: Settings, env: Mapping[str, str], endpoint: Endpoint, sour
     made: list[Model] = []
 
     def make() -> Model:
-        from zidane_acp.models.http import HttpModel
-
         # One client for all models of the provider, so that they share its connections.
         if not made:
-            made.append(HttpModel(endpoint, key or None))
+            made.append(_http(endpoint, key or None))
         return made[0]
 
     choices = tuple(_choice(model, make) for model in models)
     return _server(settings, choices, ModelSource(endpoint.name, models[0].id, source))
+
+
+ANY_OLLAMA_MODEL: Final = ModelChoice(
+    value=providers.ANY_MODEL,
+    name="First model of Ollama",
+    provider="ollama",
+    id=providers.ANY_MODEL,
+    images=False,
+    thinking=False,
+)
+
+
+def _http(endpoint: Endpoint, key: str | None) -> Model:
+    from zidane_acp.models.http import HttpModel
+
+    if endpoint.name != "ollama":
+        return HttpModel(endpoint, key)
+    from zidane_acp.models.ollama import OllamaModel
+
+    return OllamaModel(endpoint, HttpModel(endpoint, key))
 
 
 def _choice(model: ModelChoice, provider: Callable[[], Model]) -> AcpModelChoice:

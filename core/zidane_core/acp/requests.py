@@ -88,8 +88,14 @@ def _new(connection: Connection, params: wire.NewSessionRequest, ticket: int) ->
         if isinstance(server, wire.McpServerHttp | wire.McpServerSse):
             problem = "this agent does not connect to servers by http or sse"
             return Failure(invalid_params(f"mcpServers[{position}]", problem))
-    agent, effects = threads.open_thread(connection.agent, ticket, params.cwd)
+    notices = tuple(_not_connected(server.name) for server in params.mcp_servers)
+    agent, effects = threads.open_thread(connection.agent, ticket, params.cwd, notices=notices)
     return Success(_moved(connection, agent, effects))
+
+
+def _not_connected(name: str) -> str:
+    """Nothing is ignored in silence: the user reads it with the first prompt."""
+    return f"The MCP server {name} is not connected: this version of the agent does not use MCP servers yet."
 
 
 def _prompt(connection: Connection, params: wire.PromptRequest, ticket: int) -> Result[Done, Fault]:

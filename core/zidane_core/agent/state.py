@@ -156,7 +156,8 @@ ThreadPhase: TypeAlias = Literal["opening", "open", "cold", "gone"]
 class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One conversation.
 
-    `opening` is the ticket of the request that opens it, `job` its setup job. Counters only grow, so that
+    `opening` is the ticket of the request that opens it, `job` its setup job. `notices` are for the user and
+    wait for the first prompt. Counters only grow, so that
     message ids, call ids and keys are never used twice.
     """
 
@@ -174,6 +175,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     plan: tuple[PlanEntry, ...] = ()
     grants: tuple[Grant, ...] = ()
     warned: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     turn: Turn | None = None
     prompts: tuple[QueuedPrompt, ...] = ()
     turns: int = 0

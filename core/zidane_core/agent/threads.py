@@ -27,7 +27,7 @@ def create(seed: str, options: Options) -> Agent:
 
 
 def open_thread(
-    agent: Agent, ticket: int, cwd: str, roots: tuple[str, ...] = ()
+    agent: Agent, ticket: int, cwd: str, roots: tuple[str, ...] = (), notices: tuple[str, ...] = ()
 ) -> tuple[Agent, tuple[Effect, ...]]:
     """Make a thread whose working folder is being looked at; the ticket is answered when that is done."""
     number = agent.opened + 1
@@ -40,6 +40,7 @@ def open_thread(
         roots=(cwd, *roots),
         settings=Settings(options.default_model, options.thinking, options.policy),
         opening=ticket,
+        notices=notices,
     )
     thread, job = moves.key(thread)
     agent = replace(table.put(agent, replace(thread, job=job)), opened=number)

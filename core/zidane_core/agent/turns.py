@@ -151,7 +151,8 @@ def _next_prompt(options: Options, thread: Thread) -> Moved:
         answered = prompt.ticket == ANSWERED
         return thread, () if answered else (Answer(prompt.ticket, TurnAnswer("cancelled")),)
     effects: tuple[Effect, ...] = ()
-    for text in prompt.notices:
+    waiting, thread = thread.notices, replace(thread, notices=())
+    for text in (*waiting, *prompt.notices):
         thread, told = moves.notice(thread, "warning", text, "prompt")
         effects = (*effects, *told)
     turn = Turn(ticket=prompt.ticket, number=number, trace=prompt.trace, round=1)

@@ -165,6 +165,9 @@ DETECTION_ORDER: Final = (
 
 OFFLINE: Final = "offline"
 
+ANY_MODEL: Final = "any"
+"""The id that stands for whatever model a local Ollama has."""
+
 
 class Found(msgspec.Struct, frozen=True, gc=False):
     """A provider's name and the variable it came from; '' when nothing was set."""

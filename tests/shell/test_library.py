@@ -1,0 +1,187 @@
+"""The public library: making servers, serving a transport, a host's own JSON-RPC connection."""
+
+import json
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+import pytest
+
+import zidane_acp
+from zidane_acp import (
+    AcpBridge,
+    AcpModelChoice,
+    AcpServerOptions,
+    JsonRpcConnection,
+    JsonRpcError,
+    RemoteError,
+    create_acp_server,
+    create_json_rpc_connection,
+    run_acp_stdio_server,
+)
+from zidane_acp.ports import Model
+from zidane_acp.transports.memory import memory_pair
+from zidane_core.data.models import Called, Finished, ModelEvent, ModelRequest, TextDelta
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+class Echo:
+    """Says each round what it is told to say."""
+
+    def __init__(self, *rounds: tuple[ModelEvent, ...]) -> None:
+        self.rounds = list(rounds)
+        self.requests: list[ModelRequest] = []
+
+    async def stream(self, request: ModelRequest, session: str) -> AsyncIterator[tuple[ModelEvent, ...]]:
+        self.requests.append(request)
+        if not self.rounds:
+            await anyio.sleep_forever()
+        yield self.rounds.pop(0)
+
+    async def aclose(self) -> None:
+        pass
+
+
+DONE = (TextDelta("hi"), Finished("stop"))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("make", [create_acp_server, run_acp_stdio_server])
+async def test_a_server_needs_a_model(make: Any) -> None:
+    with pytest.raises(ValueError, match="Set provider or models"):
+        make(AcpServerOptions())
+    choice = AcpModelChoice(id="a", provider=Echo())
+    with pytest.raises(ValueError, match="'b' is not one of the models: a"):
+        make(AcpServerOptions(models=(choice,), default_model="b"))
+    with pytest.raises(ValueError, match="an id of its own"):
+        make(AcpServerOptions(models=(choice, choice)))
+
+
+@pytest.mark.anyio
+async def test_a_provider_may_be_a_factory_that_is_called_on_first_use() -> None:
+    made: list[Model] = []
+
+    def make() -> Model:
+        made.append(Echo(DONE, DONE))
+        return made[-1]
+
+    async with client(AcpServerOptions(provider=make)) as (connection, _):
+        session = await opened(connection)
+        assert made == []
+        for _ in range(2):
+            assert await prompt(connection, session) == {"stopReason": "end_turn"}
+        assert len(made) == 1
+
+
+class client:
+    """A host's own connection on one end, the agent behind a bridge on the other."""
+
+    def __init__(self, options: AcpServerOptions) -> None:
+        self.options = options
+        self.updates: list[Any] = []
+        self.permission: Any = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
+
+    async def __aenter__(self) -> "tuple[JsonRpcConnection, client]":
+        near, far = memory_pair()
+        bridge = AcpBridge(create_acp_server(self.options), lambda: served)
+        served = create_json_rpc_connection(
+            far, far, on_request=bridge.on_request, on_notification=bridge.on_notification
+        )
+        connection = create_json_rpc_connection(near, near, on_request=self.asked, on_notification=self.told)
+        self.ends = (near, far)
+        self.tasks = anyio.create_task_group()
+        await self.tasks.__aenter__()
+        for run in (bridge.run, served.run, connection.run):
+            self.tasks.start_soon(run)
+        self.scope = anyio.fail_after(20)
+        self.scope.__enter__()
+        return connection, self
+
+    async def __aexit__(self, *error: Any) -> None:
+        self.scope.__exit__(*error)
+        self.tasks.cancel_scope.cancel()
+        await self.tasks.__aexit__(None, None, None)
+        for end in self.ends:
+            await end.aclose()
+
+    async def asked(self, method: str, params: Any) -> Any:
+        if isinstance(self.permission, Exception):
+            raise self.permission
+        return self.permission
+
+    async def told(self, method: str, params: Any) -> None:
+        self.updates.append(params["update"])
+
+
+async def opened(connection: JsonRpcConnection) -> str:
+    await connection.request("initialize", {"protocolVersion": 1})
+    answer: Any = await connection.request("session/new", {"cwd": "/", "mcpServers": []})
+    session: str = answer["sessionId"]
+    return session
+
+
+async def prompt(connection: JsonRpcConnection, session: str) -> Any:
+    return await connection.request("session/prompt", {"sessionId": session, "prompt": "go"})
+
+
+@pytest.mark.anyio
+async def test_the_bridge_carries_requests_updates_and_questions_both_ways() -> None:
+    call = (Called("1", "shell", json.dumps({"command": "exit 0"})), Finished("tool-calls"))
+    async with client(AcpServerOptions(provider=Echo(call, DONE))) as (connection, seen):
+        session = await opened(connection)
+        assert await prompt(connection, session) == {"stopReason": "end_turn"}
+        assert [u.get("status") for u in seen.updates if u["sessionUpdate"].startswith("tool")][
+            -1
+        ] == "completed"
+        assert seen.updates[-1]["content"]["text"] == "hi"
+
+
+@pytest.mark.anyio
+async def test_errors_pass_the_bridge_with_code_and_data() -> None:
+    call = (Called("1", "shell", json.dumps({"command": "exit 0"})), Finished("tool-calls"))
+    async with client(AcpServerOptions(provider=Echo(call, DONE))) as (connection, seen):
+        with pytest.raises(RemoteError) as caught:
+            await connection.request("session/prompt", {"sessionId": "x", "prompt": "go"})
+        assert (caught.value.code, caught.value.message) == (-32002, "Server not initialized")
+        session = await opened(connection)
+        seen.permission = JsonRpcError(-32601, "no such method")
+        assert await prompt(connection, session) == {"stopReason": "end_turn"}
+        assert seen.updates[-2]["status"] == "failed"
+
+
+@pytest.mark.anyio
+async def test_a_withdrawn_prompt_is_cancelled_in_the_agent() -> None:
+    async with client(AcpServerOptions(provider=Echo())) as (connection, _):
+        session = await opened(connection)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(prompt, connection, session)
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+        # The session is free again: a second prompt gets its turn.
+        await connection.notify("session/cancel", {"sessionId": session})
+        echo = await connection.request(
+            "session/set_config_option", {"sessionId": session, "configId": "model", "value": "default"}
+        )
+        assert echo
+
+
+@pytest.mark.anyio
+async def test_every_public_name_is_there() -> None:
+    for name in zidane_acp.__all__:
+        assert getattr(zidane_acp, name) is not None
+    with pytest.raises(AttributeError):
+        zidane_acp.no_such_name  # noqa: B018
+
+
+def test_importing_the_package_is_cheap() -> None:
+    code = "import sys, zidane_acp; print('anyio' in sys.modules, 'msgspec' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20
+    )
+    assert done.stdout.split() == ["False", "False"]
