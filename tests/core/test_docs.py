@@ -26,7 +26,7 @@ PATIENCE = 60
 
 BLOCK = re.compile(r"^<!-- runnable: (agent|program) -->\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OUTPUT = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
@@ -101,11 +101,11 @@ class Talk:
                 return frame["result"]
         raise AssertionError(f"{method} was not answered")
 
+    def updates(self) -> list[dict[str, Any]]:
+        return [frame["params"]["update"] for frame in self.frames if frame.get("method") == "session/update"]
+
     def said(self) -> str:
-        updates = [
-            frame["params"]["update"] for frame in self.frames if frame.get("method") == "session/update"
-        ]
-        chunks = [update for update in updates if update["sessionUpdate"] == "agent_message_chunk"]
+        chunks = [update for update in self.updates() if update["sessionUpdate"] == "agent_message_chunk"]
         return "".join(chunk["content"]["text"] for chunk in chunks)
 
 
@@ -124,6 +124,7 @@ def test_an_agent_in_a_document_answers(program: Program, tmp_path: Path) -> Non
             prompt = [{"type": "text", "text": "Hi"}]
             assert talk.call("session/prompt", sessionId=session, prompt=prompt)["stopReason"] == "end_turn"
             assert talk.said(), "the agent said nothing"
+            assert not [update for update in talk.updates() if update.get("status") == "failed"]
             assert process.stdin is not None
             process.stdin.close()
             assert process.wait(PATIENCE) == 0
