@@ -25,7 +25,7 @@ LOGGER: Final = logging.getLogger("zidane_acp")
 LEVELS: Final[Mapping[str, int]] = MappingProxyType(
     {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 )
-FLUSH_WITHIN: Final = 1.0
+FLUSH_WITHIN: Final = 0.3
 """Seconds that the last frames get before the connection is given up."""
 
 

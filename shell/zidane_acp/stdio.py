@@ -28,7 +28,9 @@ def run(settings: Settings) -> int:
     if isinstance(options, wiring.WiringProblem):
         print(f"zidane-acp: {options.message}", file=sys.stderr)
         return USAGE
-    return serve_stdio(options, settings)
+    code = serve_stdio(options, settings)
+    _leave_if_held(code)
+    return code
 
 
 def serve_stdio(options: StdioOptions, settings: Settings | None = None) -> int:
@@ -52,6 +54,17 @@ def serve_stdio(options: StdioOptions, settings: Settings | None = None) -> int:
     finally:
         if trace is not None:
             trace.close()
+
+
+def _leave_if_held(code: int) -> None:
+    """A thread that hangs, on a dead network drive say, must not keep the process: the client is gone."""
+    import logging
+    import threading
+
+    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
+    if any(not thread.daemon for thread in others):
+        logging.shutdown()
+        os._exit(code)
 
 
 def _end_now(number: int, frame: FrameType | None) -> None:

@@ -15,5 +15,7 @@ OUTSIDE = Path(__file__).parents[2] / "scripts" / "outside"
 @pytest.mark.parametrize("client", ["typescript", "acpx"])
 def test_an_unmodified_client_completes_its_conversation(client: str) -> None:
     env = {**os.environ, "ZIDANE_PYTHON": sys.executable}
-    done = subprocess.run([OUTSIDE, client], env=env, capture_output=True, text=True, timeout=580, check=False)
+    done = subprocess.run(
+        [OUTSIDE, client], env=env, capture_output=True, text=True, timeout=580, check=False
+    )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -236,3 +236,26 @@ def test_the_environment_of_a_dock_and_a_plain_locale_are_enough(tmp_path: Path)
         asked = agent.prompt(session, '/write ž.txt "žluťoučký 🐎\\n"')
         assert agent.until(lambda frame: frame.get("id") == asked)["result"]["stopReason"] == "end_turn"
     assert (tmp_path / "ž.txt").read_text("utf-8") == "žluťoučký 🐎\n"
+
+
+def test_a_thread_that_hangs_does_not_keep_the_process(tmp_path: Path) -> None:
+    probe = (
+        "import os, sys, threading, time\n"
+        "from zidane_acp import perform\n"
+        "def hang(path):\n"
+        "    if path == '/hang':\n"
+        "        print('HANGS', file=sys.stderr, flush=True)\n"
+        "        threading.Event().wait()\n"
+        "perform._problem = hang\n"
+        "from zidane_acp.main import main\n"
+        "sys.exit(main(['serve', '--provider', 'offline']))\n"
+    )
+    frames = (
+        INITIALIZE
+        + b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/hang","mcpServers":[]}}\n'
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe], input=frames, capture_output=True, timeout=20, check=False
+    )
+    assert done.returncode == 0
+    assert b"HANGS" in done.stderr

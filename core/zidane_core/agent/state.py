@@ -17,14 +17,17 @@ Policy: TypeAlias = Literal["ask", "allow-edits", "allow-all", "read-only"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Bounds of a turn; times in seconds, sizes in bytes."""
+    """Bounds of a turn; times in seconds, sizes in bytes.
+
+    `settle_within` leaves room in the two seconds that a cancel and the end of the connection may take.
+    """
 
     rounds: int = 50
     tries: int = 5
     retry_first: float = 0.5
     retry_most: float = 8.0
     retry_after_most: float = 60.0
-    settle_within: float = 2.0
+    settle_within: float = 1.5
     result_bytes: int = 65536
     card_bytes: int = 262144
     live_bytes: int = 16384
