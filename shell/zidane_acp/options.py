@@ -63,7 +63,8 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of `create_acp_server`. Set `provider` or `models`.
 
     `preset` is the tools, taken as they are; None gives the default ones. `tools` runs them; None gives the
-    local executors. `system` may name {cwd}. `source` is shown to the user as where the model comes from.
+    local executors. `system` may name {cwd}. `read_only_commands` lets known harmless commands run without a
+    question. `source` is shown to the user as where the model comes from.
     """
 
     provider: Model | ModelFactory | None = None
@@ -73,6 +74,7 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     tools: Tools | None = None
     system: str = SYSTEM
     permission: PermissionPolicy = "ask"
+    read_only_commands: bool = True
     thinking: ThinkingLevel = "off"
     max_rounds: int = 50
     sequential_tools: bool = False
@@ -128,6 +130,7 @@ def core_options(options: AcpServerOptions) -> Options:
         policy=options.permission,
         thinking=options.thinking,
         sequential=options.sequential_tools,
+        read_only_commands=options.read_only_commands,
         commands=options.commands,
         limits=Limits(rounds=options.max_rounds),
     )
