@@ -49,6 +49,7 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     line_argument: str | None = None
     subject: str | None = None
     prepare: Preparation = "none"
+    machine: str = "local"
 
 
 class ResolvedPath(msgspec.Struct, frozen=True, gc=False):
@@ -62,13 +63,19 @@ class ResolvedPath(msgspec.Struct, frozen=True, gc=False):
 class Preview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What prepare found: resolved paths, the change to be made, and a digest of the text it read.
 
-    `run` gets `digest` back and refuses when the text has changed since.
+    `run` gets `digest` back and refuses when the text has changed since. `title` replaces the card's title where
+    the given path hides the real one. `harmless` False: what a command that only reads would do here depends on
+    the folder's own configuration, so the user is asked.
     """
 
     paths: tuple[ResolvedPath, ...] = ()
     diffs: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
     digest: str = ""
+    harmless: bool = True
+    title: str = ""
+    title: str = ""
+    harmless: bool = True
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
