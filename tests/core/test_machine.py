@@ -172,6 +172,33 @@ class Walk(RuleBasedStateMachine):
             self.driver.send({"id": number, **answer})
             assert self.driver.connection is before
 
+    @rule(which=st.integers(0, 1), request_id=st.sampled_from([1, "1", "x", None]))
+    def prompt_with_an_id_of_its_own(self, which: int, request_id: Any) -> None:
+        key = (type(request_id).__name__, request_id)
+        if key in self.driver.waiting or len(self.asked) >= 12:
+            return
+        session = self.sessions[which]
+        asked = (
+            self.driver.request(
+                "session/prompt", request_id, sessionId=session, prompt=[{"type": "text", "text": "x"}]
+            )
+            if request_id is not None
+            else None
+        )
+        if asked is not None:
+            self.asked.append(asked)
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data())
+    def an_id_that_is_in_use_is_refused(self, data: st.DataObject) -> None:
+        asked = data.draw(st.sampled_from(self.asked))
+        if self.driver.answer_of(asked) is not None:
+            return
+        before, frames = self.driver.connection, len(self.driver.frames)
+        self.driver.expect_refusal(asked)
+        assert self.driver.connection is before
+        assert len(self.driver.frames) == frames + 1
+
     @rule(number=st.integers(0, 60), which=st.integers(0, 1))
     def stray_events(self, number: int, which: int) -> None:
         key = f"{self.sessions[which]}/{which + 1}.{number}"

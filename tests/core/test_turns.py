@@ -11,7 +11,7 @@ from zidane_core.agent.state import Limits, Policy
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.outcome import Usage
-from zidane_core.data.tools import ToolOutput, ToolResult
+from zidane_core.data.tools import Location, Preview, ResolvedPath, ToolOutput, ToolResult
 from zidane_core.faults import provider_fault
 
 WRITE = ("write_file", {"path": "a.txt", "content": "new\n"})
@@ -80,9 +80,9 @@ def test_a_call_is_asked_for_run_and_told_to_the_model() -> None:
     [
         ({"result": {"outcome": {"outcome": "selected", "optionId": "reject_once"}}}, "refused"),
         ({"result": {"outcome": {"outcome": "selected", "optionId": "made-up"}}}, "no offered option"),
-        ({"result": {"outcome": {"outcome": "unheard-of"}}}, "not approved"),
-        ({"result": None}, "not approved"),
-        ({"result": {"outcome": {"outcome": "selected"}}}, "not approved"),
+        ({"result": {"outcome": {"outcome": "unheard-of"}}}, "could not be read"),
+        ({"result": None}, "could not be read"),
+        ({"result": {"outcome": {"outcome": "selected"}}}, "could not be read"),
         ({"error": {"code": -32601, "message": "Method not found"}}, "cannot ask"),
         ({"error": "broken"}, "cannot ask"),
     ],
@@ -168,6 +168,72 @@ def test_questions_come_in_call_order_whichever_preparation_ends_first() -> None
     driver.finish(first)
     titles = [driver.open[question]["params"]["toolCall"]["title"] for question in driver.asked()]
     assert titles == ["touch a.txt", "touch b"]
+
+
+def test_a_command_that_only_reads_is_looked_at_after_earlier_changes() -> None:
+    driver, session = ready(with_(OPTIONS, policy="ask"))
+    driver.prompt(session)
+    driver.round(calls(("shell", {"command": "ln -s /etc/passwd x"}), ("shell", {"command": "cat x"})))
+    assert [driver.jobs[key].arguments["command"] for key in driver.tool_jobs("prepare")] == [
+        "ln -s /etc/passwd x"
+    ]
+    driver.finish(driver.tool_jobs("prepare")[0])
+    driver.choose(driver.asked()[0], "allow_once")
+    assert [driver.jobs[key].granted for key in driver.tool_jobs()] == [True]
+    driver.finish(driver.tool_jobs()[0])
+    driver.finish(driver.tool_jobs("prepare")[0])
+    assert [driver.jobs[key].granted for key in driver.tool_jobs()] == [False]
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        Preview(paths=(ResolvedPath("/work", "/work", True), ResolvedPath("x", "/etc/x", False))),
+        Preview(
+            paths=(ResolvedPath("/work", "/work", True), ResolvedPath("x", "/work/x", True)), harmless=False
+        ),
+        Preview(),
+    ],
+    ids=["outside", "configured by the folder", "not resolved"],
+)
+def test_a_command_that_only_reads_is_asked_about_when_its_preparation_says_so(seen: Preview) -> None:
+    driver, session = ready()
+    driver.prompt(session)
+    driver.round(calls(("shell", {"command": "cat x"})))
+    driver.end(driver.tool_jobs("prepare")[0], Ok(seen))
+    assert len(driver.asked()) == 1
+
+
+def test_a_shell_in_a_folder_outside_of_the_roots_is_asked_about_without_always() -> None:
+    driver, session = ready()
+    driver.prompt(session)
+    driver.round(calls(("shell", {"command": "git commit", "cwd": "/elsewhere"})))
+    driver.finish(driver.tool_jobs("prepare")[0])
+    (question,) = driver.asked()
+    assert [o["kind"] for o in driver.open[question]["params"]["options"]] == ["allow_once", "reject_once"]
+    driver.choose(question, "allow_once")
+    assert driver.jobs[driver.tool_jobs()[0]].outside
+
+
+def test_the_question_shows_where_a_path_really_leads() -> None:
+    driver, session = ready()
+    driver.prompt(session)
+    driver.round(calls(("read_file", {"path": "link/f"})))
+    real = ResolvedPath("link/f", "/other/f", False)
+    seen = Preview(paths=(real,), locations=(Location("/other/f"),), title="Read link/f (outside: /other/f)")
+    driver.end(driver.tool_jobs("prepare")[0], Ok(seen))
+    card = driver.open[driver.asked()[0]]["params"]["toolCall"]
+    assert (card["title"], card["locations"]) == ("Read link/f (outside: /other/f)", [{"path": "/other/f"}])
+
+
+def test_a_broken_meta_does_not_turn_an_allow_into_a_refusal() -> None:
+    driver, session = ready()
+    driver.prompt(session)
+    driver.round(calls(SHELL))
+    driver.finish(driver.tool_jobs("prepare")[0])
+    outcome = {"outcome": "selected", "optionId": "allow_once", "_meta": 5}
+    driver.reply(driver.asked()[0], result={"outcome": outcome, "_meta": "x"})
+    assert len(driver.tool_jobs()) == 1
 
 
 def test_a_changing_call_waits_for_all_earlier_ones_and_a_reading_one_for_changing_ones() -> None:
@@ -329,6 +395,14 @@ def test_a_refused_prompt_is_not_part_of_the_next_one() -> None:
     assert driver.text() == "I cannot help with that."
     driver.prompt(session, "good")
     assert request_of(driver).messages == (models.UserMessage((Text("good"),)),)
+
+
+def test_an_answer_that_ends_with_an_error_is_an_error() -> None:
+    driver, session = ready()
+    asked = driver.prompt(session)
+    driver.round((models.Finished("error"),))
+    answer = driver.answer_of(asked)
+    assert answer is not None and answer["error"]["data"]["kind"] == "bad_response"
 
 
 def test_the_round_limit_ends_the_turn() -> None:
@@ -550,6 +624,33 @@ def test_the_end_of_an_idle_connection_exits_at_once() -> None:
     assert driver.exit == 0
 
 
+def test_after_the_end_nothing_new_is_taken() -> None:
+    driver, session = ready(with_(OPTIONS, policy="allow-all"))
+    asked = driver.prompt(session)
+    driver.round(calls(SHELL))
+    driver.finish(driver.tool_jobs("prepare")[0])
+    driver.close("terminated")
+    late = driver.prompt(session)
+    answer = driver.answer_of(late)
+    assert answer is not None and answer["error"]["code"] == -32600
+    other = driver.request("session/new", cwd="/work", mcpServers=[])
+    assert driver.answer_of(other) is not None
+    driver.finish(driver.tool_jobs()[0])
+    assert stop_reason(driver, asked) == "cancelled"
+    assert driver.exit == 143
+
+
+def test_the_end_is_bounded_whatever_hangs() -> None:
+    driver, session = ready()
+    driver.prompt(session)
+    driver.close()
+    driver.close("terminated")
+    for key in [key for key, what in driver.jobs.items() if isinstance(what, Wait)]:
+        if driver.exit is None:
+            driver.finish(key)
+    assert driver.exit == 0
+
+
 def test_a_session_that_is_being_opened_is_still_answered_at_the_end() -> None:
     driver = Driver()
     driver.initialize()
@@ -618,6 +719,18 @@ def test_an_unknown_option_or_value_changes_nothing(option: str, value: object) 
     answer = driver.answer_of(asked)
     assert answer is not None and answer["error"]["code"] == -32602
     assert driver.connection.agent is before
+
+
+def test_an_option_set_while_text_streams_is_logged_behind_the_block() -> None:
+    driver, session = ready(with_(OPTIONS, models=(MODEL, OTHER)))
+    driver.prompt(session)
+    driver.progress(driver.model_jobs()[0], models.TextDelta("a"))
+    driver.request("session/set_config_option", sessionId=session, configId="model", value="other")
+    driver.progress(driver.model_jobs()[0], models.TextDelta("b"))
+    driver.round((models.Finished("stop"),))
+    (thread,) = driver.connection.agent.threads.values()
+    kinds = [type(entry).__name__ for entry in thread.log]
+    assert kinds == ["UserSaid", "TextSaid", "SettingChanged", "TurnEnded"]
 
 
 def test_a_second_prompt_waits_and_is_answered_in_order() -> None:

@@ -26,6 +26,7 @@ from zidane_core.agent.events import (
     Stopped,
     WaitDone,
 )
+from zidane_core.agent.log import view_of
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Options
 from zidane_core.data import models
@@ -69,6 +70,7 @@ class Driver:
         self.order: dict[str, list[Any]] = {}
         self.cards: dict[str, dict[str, str]] = {}
         self.stopping: set[str] = set()
+        self.refused: Any = None
         self.exit: int | None = None
         self.last_id = 0
         self.events = 0
@@ -103,6 +105,12 @@ class Driver:
             self.order.setdefault(prompt_of, []).append(request_id)
         self.send({"id": request_id, "method": method, "params": params})
         return request_id
+
+    def expect_refusal(self, request_id: Any) -> None:
+        """A request under an id that is in use: refused at once, and the first one stays as it was."""
+        self.refused = request_id
+        self.send({"id": request_id, "method": "authenticate", "params": {"methodId": "x"}})
+        assert self.refused is None
 
     def answer_of(self, request_id: Any) -> dict[str, Any] | None:
         return self.answers.get((type(request_id).__name__, request_id))
@@ -205,6 +213,10 @@ class Driver:
         self.frames.append(frame)
         if "method" not in frame:
             key = (type(frame["id"]).__name__, frame["id"])
+            if self.refused is not None and self.refused == frame["id"]:
+                assert frame["error"]["code"] == -32600
+                self.refused = None
+                return
             if frame["id"] is None and key not in self.waiting:
                 return
             assert key in self.waiting, f"an answer to nothing: {frame}"
@@ -251,10 +263,13 @@ class Driver:
                 assert "rawOutput" in update and "content" in update, update
 
     def _check(self) -> None:
-        assert {
-            number: known.key for number, known in self.connection.open.items()
-        }.keys() == self.open.keys()
-        assert {known.key for known in self.connection.open.values()} == set(self.connection.ids)
+        open_table = self.connection.open
+        wanted = {number for number, known in open_table.items() if known.key}
+        undoing = {number for number in self.open if not open_table[number].key}
+        assert wanted == self.open.keys() - undoing, "the open table is not the questions that are still wanted"
+        assert {open_table[number].key for number in wanted} == set(self.connection.ids)
+        for thread in self.connection.agent.threads.values():
+            assert view_of(thread.log).messages == thread.view.messages, "the view is not the log's"
 
     # Looking -------------------------------------------------------------------------------------
 

@@ -40,7 +40,7 @@ def changed(card: CardChanged) -> wire.ToolCallUpdated:
         status=card.status,
         title=card.title,
         content=None if card.content is None else tool_result_to_acp_content(card.content),
-        locations=locations(card.locations) if card.locations else None,
+        locations=None if card.locations is None else locations(card.locations),
         raw_output=card.raw_output,
     )
 

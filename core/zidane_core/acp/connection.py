@@ -6,9 +6,10 @@ import msgspec
 
 from zidane_core.acp.frames import Item
 from zidane_core.acp.wire import ClientCapabilities, Implementation, RequestId
-from zidane_core.agent.effects import PeerRequest
+from zidane_core.agent.effects import PeerRequest, Undo
 from zidane_core.agent.events import Event, Key
 from zidane_core.agent.state import Agent, Options
+from zidane_core.buckets import Buckets
 
 
 class ModelSource(msgspec.Struct, frozen=True, gc=False):
@@ -27,10 +28,17 @@ class Server(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class OpenRequest(msgspec.Struct, frozen=True, gc=False):
-    """A request of ours that the client has not answered: whose it is and what was asked."""
+    """A request of ours that the client has not answered: whose it is and what was asked.
+
+    A withdrawn one with an `undo` stays, so that its late success can be taken back; it has no key any more.
+    """
 
     key: Key
     request: PeerRequest
+    undo: Undo | None = None
+
+
+TicketKey: TypeAlias = tuple[str, str | int | None]
 
 
 class Connection(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -44,8 +52,8 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     server: Server
     capabilities: ClientCapabilities | None = None
     last_ticket: int = 0
-    tickets: dict[int, RequestId] = {}
-    by_id: dict[tuple[str, RequestId], int] = {}
+    tickets: Buckets[int, RequestId]
+    by_id: Buckets[TicketKey, int]
     last_id: int = 0
     open: dict[int, OpenRequest] = {}
     ids: dict[Key, int] = {}

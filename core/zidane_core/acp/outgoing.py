@@ -12,9 +12,11 @@ from msgspec.structs import replace
 
 from zidane_core.acp import cards, jsonrpc, wire
 from zidane_core.acp.connection import Connection, OpenRequest
-from zidane_core.agent.effects import AskPeer, AskPermission, CallClient, DropPeer, Effect, Send
-from zidane_core.agent.events import Answered, Chose, Dismissed, Gave, Key, PeerAnswer, Unanswerable
+from zidane_core.agent.effects import AskPeer, AskPermission, CallClient, DropPeer, Effect, Send, Undo
+from zidane_core.agent.events import Answered, Chose, Dismissed, Gave, PeerAnswer, Unanswerable
 from zidane_core.faults import ErrorCode
+from zidane_core.fp import assoc, dissoc, fold
+from zidane_core.text import decode_json, is_object
 
 
 def ask(connection: Connection, asked: AskPeer) -> tuple[Connection, tuple[Effect, ...]]:
@@ -24,41 +26,58 @@ def ask(connection: Connection, asked: AskPeer) -> tuple[Connection, tuple[Effec
     connection = replace(
         connection,
         last_id=number,
-        open={**connection.open, number: OpenRequest(asked.key, asked.request)},
-        ids={**connection.ids, asked.key: number},
+        open=assoc(connection.open, number, OpenRequest(asked.key, asked.request, asked.undo)),
+        ids=assoc(connection.ids, asked.key, number),
     )
     return connection, (Send(jsonrpc.encode_request(number, method, params)),)
 
 
 def drop(connection: Connection, dropped: DropPeer) -> tuple[Connection, tuple[Effect, ...]]:
-    """Withdraw a request; the client is told, and its late answer will find nobody."""
+    """Withdraw a request; the client is told, and its late answer finds nobody, or is taken back."""
     number = connection.ids.get(dropped.key)
     if number is None:
         return connection, ()
+    known = connection.open[number]
+    connection = replace(
+        connection,
+        ids=dissoc(connection.ids, dropped.key),
+        open=dissoc(connection.open, number)
+        if known.undo is None
+        else assoc(connection.open, number, replace(known, key="")),
+    )
     notice = jsonrpc.encode_notification(
         "$/cancel_request", wire.CancelRequestNotification(request_id=number)
     )
-    return _without(connection, number, dropped.key), (Send(notice),)
+    return connection, (Send(notice),)
 
 
 def answered(
     connection: Connection, response: jsonrpc.Response, now: float
-) -> tuple[Connection, Answered | None]:
-    """The client's answer in domain form, or None when nobody waits for it."""
-    request_id = response.id
-    known = connection.open.get(request_id) if type(request_id) is int else None
-    if known is None or type(request_id) is not int:
-        return connection, None
-    value = _READERS[type(known.request)](response)
-    return _without(connection, request_id, known.key), Answered(now, known.key, value)
-
-
-def _without(connection: Connection, number: int, key: Key) -> Connection:
-    return replace(
-        connection,
-        open={known: value for known, value in connection.open.items() if known != number},
-        ids={known: value for known, value in connection.ids.items() if known != key},
+) -> tuple[Connection, Answered | None, tuple[Effect, ...]]:
+    """The client's answer in domain form, None when nobody waits for it; and what takes back a late success."""
+    number = response.id
+    known = connection.open.get(number) if type(number) is int else None
+    if known is None or type(number) is not int:
+        return connection, None, ()
+    connection = replace(
+        connection, open=dissoc(connection.open, number), ids=dissoc(connection.ids, known.key)
     )
+    if known.key:
+        return connection, Answered(now, known.key, _READERS[type(known.request)](response)), ()
+    if known.undo is None or response.error is not None:
+        return connection, None, ()
+    last = connection.last_id + 1
+    undo = jsonrpc.encode_request(last, known.undo.method, _undo_params(known.undo, response))
+    # Asked for its own sake: the answer finds an entry without a key and ends there.
+    opened = assoc(connection.open, last, OpenRequest("", known.request))
+    return replace(connection, last_id=last, open=opened), None, (Send(undo),)
+
+
+def _undo_params(undo: Undo, response: jsonrpc.Response) -> dict[str, object]:
+    params = fold(decode_json(undo.params), lambda value: value, lambda _: None)
+    result = fold(decode_json(bytes(response.result)), lambda value: value, lambda _: None)
+    taken = {name: result[name] for name in undo.takes if is_object(result) and name in result}
+    return {**(params if is_object(params) else {}), **taken}
 
 
 # Requests ------------------------------------------------------------------------------------------
@@ -92,10 +111,26 @@ def _permission_answer(response: jsonrpc.Response) -> PeerAnswer:
             return Dismissed()
         return Unanswerable(f"the client answered with error {response.error.code}")
     try:
-        outcome = msgspec.json.decode(response.result, type=wire.RequestPermissionResponse).outcome
+        outcome = _OUTCOME.decode(response.result).outcome
     except (msgspec.DecodeError, RecursionError):
-        return Unanswerable("the client's answer is no permission outcome")
-    return Chose(outcome.option_id) if isinstance(outcome, wire.SelectedPermissionOutcome) else Dismissed()
+        return Gave("")
+    if outcome.outcome == "cancelled":
+        return Dismissed()
+    return Chose(outcome.option) if outcome.outcome == "selected" and outcome.option is not None else Gave("")
+
+
+class _Outcome(msgspec.Struct, frozen=True, gc=False):
+    """A permission outcome, read leniently: whatever else is in it, also a broken `_meta`, does not matter."""
+
+    outcome: str
+    option: str | None = msgspec.field(name="optionId", default=None)
+
+
+class _Answer(msgspec.Struct, frozen=True, gc=False):
+    outcome: _Outcome
+
+
+_OUTCOME: Final = msgspec.json.Decoder(_Answer)
 
 
 def _raw_answer(response: jsonrpc.Response) -> PeerAnswer:

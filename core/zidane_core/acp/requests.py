@@ -42,6 +42,8 @@ def handle(connection: Connection, request: jsonrpc.Request, ticket: int) -> Res
     if method is None:
         name = request.method[:200]
         return Failure(Fault(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {name}", {"method": name}))
+    if connection.agent.closing:
+        return Failure(Fault(ErrorCode.INVALID_REQUEST, "The agent is ending and takes no more requests"))
     if connection.capabilities is None and not method.early:
         return Failure(Fault(ErrorCode.NOT_INITIALIZED, "Server not initialized"))
     return then(method.decode(request.params), lambda params: method.handle(connection, params, ticket))

@@ -7,8 +7,9 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
+from zidane_core import buckets
 from zidane_core.acp import cards, jsonrpc, outgoing, wire
-from zidane_core.acp.connection import Connection, id_key
+from zidane_core.acp.connection import Connection
 from zidane_core.agent import effects as done
 from zidane_core.agent import settings, table
 from zidane_core.agent.effects import Effect
@@ -26,7 +27,8 @@ def speak(connection: Connection, effects: tuple[Effect, ...]) -> Spoken:
     out: list[Effect] = []
     for effect in effects:
         if type(effect) is done.Chunk:
-            out.append(done.Send(chunk(effect)))
+            if effect.outlet:
+                out.append(done.Send(chunk(effect)))
             continue
         say = _SAY.get(type(effect))
         if say is None:
@@ -181,13 +183,12 @@ def respond(connection: Connection, ticket: int, value: object) -> Spoken:
     """The one answer of a request; a ticket that has its answer already says nothing."""
     if ticket not in connection.tickets:
         return connection, ()
-    request_id = connection.tickets[ticket]
-    tickets = {known: value for known, value in connection.tickets.items() if known != ticket}
-    key = id_key(request_id)
-    by_id = connection.by_id
-    if by_id.get(key) == ticket:
-        by_id = {known: value for known, value in by_id.items() if known != key}
-    connection = replace(connection, tickets=tickets, by_id=by_id)
+    request_id = connection.tickets.get(ticket)
+    connection = replace(
+        connection,
+        tickets=buckets.drop(connection.tickets, ticket),
+        by_id=buckets.drop(connection.by_id, jsonrpc.id_key(request_id)),
+    )
     if isinstance(value, Fault):
         return connection, (done.Send(jsonrpc.encode_error(request_id, value)),)
     return connection, (done.Send(jsonrpc.encode_result(request_id, value)),)

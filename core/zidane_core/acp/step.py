@@ -9,12 +9,14 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
+from zidane_core import buckets
 from zidane_core.acp import jsonrpc, outgoing, requests
 from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received
 from zidane_core.acp.speak import respond, speak
 from zidane_core.agent import step as agent_step
 from zidane_core.agent import threads
 from zidane_core.agent.effects import Effect, Log, Send
+from zidane_core.faults import ErrorCode, Fault
 from zidane_core.fp import fold
 
 Step: TypeAlias = tuple[Connection, tuple[Effect, ...]]
@@ -22,7 +24,12 @@ Step: TypeAlias = tuple[Connection, tuple[Effect, ...]]
 
 def begin(opened: Opened) -> Connection:
     """A connection on which nothing has been said yet."""
-    return Connection(agent=threads.create(opened.seed, opened.options), server=opened.server)
+    return Connection(
+        agent=threads.create(opened.seed, opened.options),
+        server=opened.server,
+        tickets=buckets.empty(),
+        by_id=buckets.empty(),
+    )
 
 
 def step(connection: Connection, event: ConnectionEvent) -> Step:
@@ -41,12 +48,17 @@ def _received(connection: Connection, event: Received) -> Step:
 
 
 def _request(connection: Connection, request: jsonrpc.Request, now: float) -> Step:
-    ticket = connection.last_ticket + 1
+    ticket, key = connection.last_ticket + 1, jsonrpc.id_key(request.id)
+    if key in connection.by_id:
+        fault = Fault(
+            ErrorCode.INVALID_REQUEST, "Invalid request: this id is in use by a request that is not answered"
+        )
+        return connection, (Send(jsonrpc.encode_error(request.id, fault)),)
     connection = replace(
         connection,
         last_ticket=ticket,
-        tickets={**connection.tickets, ticket: request.id},
-        by_id={**connection.by_id, jsonrpc.id_key(request.id): ticket},
+        tickets=buckets.put(connection.tickets, ticket, request.id),
+        by_id=buckets.put(connection.by_id, key, ticket),
     )
     # The one place where a fault becomes an error frame.
     return fold(
@@ -61,10 +73,10 @@ def _notification(connection: Connection, notification: jsonrpc.Notification, no
 
 
 def _response(connection: Connection, response: jsonrpc.Response, now: float) -> Step:
-    connection, event = outgoing.answered(connection, response, now)
-    if event is None:
-        return connection, (Log("debug", "an answer to no open request was ignored"),)
-    return step(connection, event)
+    connection, event, effects = outgoing.answered(connection, response, now)
+    if event is not None:
+        return step(connection, event)
+    return connection, effects or (Log("debug", "an answer to no open request was ignored"),)
 
 
 def _invalid(connection: Connection, invalid: jsonrpc.Invalid, now: float) -> Step:

@@ -27,7 +27,7 @@ def say(thread: Thread, turn: Turn, kind: Literal["agent", "thought"], texts: tu
         thread, message = moves.message(thread)
         block = OpenBlock(kind, message)
     thread = replace(thread, turn=replace(turn, open=_grown(block, "".join(texts)), said=True))
-    return thread, tuple(Chunk(thread.id, kind, block.message, text) for text in texts)
+    return thread, tuple(Chunk(thread.id, kind, block.message, text, thread.outlet) for text in texts)
 
 
 def _grown(block: OpenBlock, text: str) -> OpenBlock:
@@ -44,8 +44,8 @@ def close(thread: Thread, turn: Turn, opaque: Opaque | None = None) -> tuple[Thr
         return (thread, turn) if opaque is None else keep(thread, turn, opaque)
     text = "".join((*block.pieces, block.tail))
     turn = replace(turn, open=None)
-    thread = replace(moves.append(thread, _ENTRIES[block.kind](block.message, text, opaque)), turn=turn)
-    return thread, turn
+    thread = moves.append(thread, _ENTRIES[block.kind](block.message, text, opaque))
+    return replace(moves.append_waiting(thread), turn=turn), turn
 
 
 def keep(thread: Thread, turn: Turn, opaque: Opaque) -> tuple[Thread, Turn]:

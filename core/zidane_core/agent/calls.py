@@ -6,7 +6,7 @@
 from msgspec.structs import replace
 
 from zidane_core.agent import commands, moves, schema, titles
-from zidane_core.agent.effects import CardChanged, CardOpened, Effect, Start, Stop, Tell, Wait
+from zidane_core.agent.effects import CardChanged, CardOpened, DropPeer, Effect, Start, Stop, Tell, Wait
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Call, Options, Thread, Turn
 from zidane_core.bounded import bounded
@@ -84,7 +84,7 @@ def begin(thread: Thread, call: Call) -> tuple[Effect, ...]:
 
 
 def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: ToolResult) -> Moved:
-    """The call is over, with a result for the model and a final card."""
+    """The call is over, with a result for the model and a final card; all that still belongs to it ends with it."""
     shown = result.content if result.shown is None else result.shown
     shown = tuple(_fit(part, options.limits.card_bytes) for part in shown)
     diffs = result.diffs or (() if call.preview is None or result.failed else call.preview.diffs)
@@ -103,13 +103,20 @@ def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: Too
         call=call.id,
         status="failed" if result.failed else "completed",
         content=(*diffs, *shown),
-        locations=locations,
+        locations=locations or None,
         raw_output=_raw(result, shown),
     )
-    stops: tuple[Effect, ...] = (Stop(call.live_due),) if call.live_due else ()
-    done = replace(call, phase="done", result=result, job="", ask="", live="", live_due="")
+    ends = ended(call)
+    done = replace(call, phase="done", result=result, jobs=(), asks=(), ask="", live="", live_due="")
     thread = moves.with_call(moves.append(thread, entry), turn, done)
-    return thread, (*stops, Tell(thread.id, card))
+    return thread, (*ends, Tell(thread.id, card))
+
+
+def ended(call: Call) -> tuple[Effect, ...]:
+    """What ends everything that a call has running or asked."""
+    jobs = (*(link.key for link in call.jobs), *((call.live_due,) if call.live_due else ()))
+    asks = (*((call.ask,) if call.ask else ()), *(link.key for link in call.asks))
+    return (*(Stop(key) for key in jobs), *(DropPeer(key) for key in asks))
 
 
 def _fit(part: Part, limit: int) -> Part:
@@ -123,11 +130,6 @@ def _raw(result: ToolResult, shown: tuple[Part | Diff, ...]) -> dict[str, object
         return result.raw
     text = "\n".join(part.text for part in shown if isinstance(part, Text))
     return {"error": text} if result.failed else {"output": text}
-
-
-def failed(text: str) -> ToolResult:
-    """A tool error with this sentence for the model."""
-    return ToolResult(content=(Text(text),), failed=True)
 
 
 # Output while the call runs ------------------------------------------------------------------------

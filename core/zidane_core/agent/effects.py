@@ -30,7 +30,8 @@ class RunTool(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="run_tool
     """Prepare (reads only) or run one tool call.
 
     `arguments` fit the tool's schema. `cwd` is absolute; file tools resolve relative paths against it and
-    stay in `roots` unless `outside` was granted. `preview` is what prepare found; run checks it again.
+    stay in `roots` unless `outside` was granted. `preview` is what prepare found; run checks it again. `granted`
+    False: the call runs without a question only because it is harmless, so its paths are checked once more.
     """
 
     stage: Literal["prepare", "run"]
@@ -43,6 +44,7 @@ class RunTool(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="run_tool
     paths: tuple[str, ...] = ()
     preview: Preview | None = None
     outside: bool = False
+    granted: bool = False
 
 
 class RunMcpServer(msgspec.Struct, frozen=True, gc=False, tag="run_mcp_server"):
@@ -204,12 +206,13 @@ class Exit(msgspec.Struct, frozen=True, gc=False, tag="exit"):
 
 
 class Chunk(msgspec.Struct, frozen=True, gc=False, tag="chunk"):
-    """A piece of a message: the hot path of a turn."""
+    """A piece of a message: the hot path of a turn. A bare thread (no `outlet`) says nothing to the client."""
 
     thread: str
     kind: Literal["user", "agent", "thought"]
     message: str
     text: str
+    outlet: bool = True
 
 
 class ContentShown(msgspec.Struct, frozen=True, gc=False, tag="content_shown"):
@@ -376,16 +379,22 @@ class CallClient(msgspec.Struct, frozen=True, gc=False, tag="call_client"):
 PeerRequest: TypeAlias = AskPermission | CallClient
 
 
-class AskPeer(msgspec.Struct, frozen=True, gc=False, tag="ask_peer"):
-    """Ask the client; exactly one `Answered` follows unless it is dropped.
+class Undo(msgspec.Struct, frozen=True, gc=False):
+    """What takes back a request that was withdrawn and succeeded all the same: a method, its params as JSON text,
+    and the fields that it takes over from the late result (the id of the terminal that now exists)."""
 
-    A request that may create something carries the `undo` that its late result triggers.
-    """
+    method: str
+    params: str
+    takes: tuple[str, ...] = ()
+
+
+class AskPeer(msgspec.Struct, frozen=True, gc=False, tag="ask_peer"):
+    """Ask the client; exactly one `Answered` follows unless it is dropped."""
 
     key: Key
     thread: str
     request: PeerRequest
-    undo: CallClient | None = None
+    undo: Undo | None = None
     trace: str = ""
 
 

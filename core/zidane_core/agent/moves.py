@@ -37,6 +37,21 @@ def append(thread: Thread, entry: history.Entry) -> Thread:
     return replace(thread, log=pages.append(thread.log, entry), view=log.extend(thread.view, entry))
 
 
+def append_later(thread: Thread, entry: history.Entry) -> Thread:
+    """The same once the open block is closed, since the log holds closed blocks in their order."""
+    if thread.turn is None or thread.turn.open is None:
+        return append(thread, entry)
+    return replace(thread, later=(*thread.later, entry))
+
+
+def append_waiting(thread: Thread) -> Thread:
+    """The block is closed: the entries that waited for it."""
+    waiting, thread = thread.later, replace(thread, later=()) if thread.later else thread
+    for entry in waiting:
+        thread = append(thread, entry)
+    return thread
+
+
 def with_call(thread: Thread, turn: Turn, call: Call) -> Thread:
     """The thread with this state of one of its calls."""
     calls = tuple(call if known.id == call.id else known for known in turn.calls)

@@ -19,7 +19,9 @@ from zidane_core.data.tools import ToolSpec
 
 
 class Allow(msgspec.Struct, frozen=True, gc=False, tag="allow"):
-    """The call may run without a question."""
+    """The call may run without a question; `harmless` when that is so only because it changes nothing."""
+
+    harmless: bool = False
 
 
 class AskUser(msgspec.Struct, frozen=True, gc=False, tag="ask_user"):
@@ -53,8 +55,14 @@ def decide(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> Verd
     if spec.access == "write" and _guarded(call):
         return AskUser()
     if harmless or policy == "allow-all":
-        return Allow()
+        return Allow(harmless)
     return _ASK[spec.access](thread, call, spec)
+
+
+def may_be_harmless(options: Options, call: Call, spec: ToolSpec) -> bool:
+    """Whether a command may run without a question once its paths are known to lie in the roots."""
+    read_only = spec.access == "run" and commands.read_only_paths(_subject(call, spec)) is not None
+    return read_only and options.read_only_commands
 
 
 def _outside(call: Call) -> bool:
@@ -70,9 +78,9 @@ def _guarded(call: Call) -> bool:
 
 
 def _reads_only(options: Options, call: Call, spec: ToolSpec) -> bool:
-    if not options.read_only_commands or commands.read_only_paths(_subject(call, spec)) is None:
+    if not may_be_harmless(options, call, spec) or call.preview is None:
         return False
-    return not _outside(call)
+    return call.preview.harmless and not _outside(call)
 
 
 def _subject(call: Call, spec: ToolSpec) -> str:
@@ -87,6 +95,8 @@ def _write(thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
 
 
 def _run(thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
+    if call.preview is None or not all(path.inside for path in call.preview.paths[:1]):
+        return AskUser()  # the folder it would run in lies outside of the roots
     line = _subject(call, spec)
     if any(_covers(grant, line) for grant in thread.grants):
         return Allow()
@@ -157,21 +167,24 @@ REFUSED = (
 )
 
 
-def read_answer(asked: AskUser, answer: PeerAnswer) -> Decision:
-    """What the client's answer to a question means; everything unclear is a refusal."""
+LONGEST_REMARK = 80
+
+
+def read_answer(always: bool, answer: PeerAnswer) -> Decision:
+    """What the client's answer to a question means, which offered `always` or not; everything unclear is a refusal."""
     if isinstance(answer, Dismissed):
         return Decision("cancelled")
     if isinstance(answer, Unanswerable):
         reason = f"The call was not approved: the client cannot ask the user ({answer.reason})."
         return Decision("refused", reason, f"a permission request was not answered: {answer.reason}")
     if isinstance(answer, Gave):
-        return Decision("refused", "The call was not approved.", "a permission answer made no sense")
-    offered = {choice.id for choice in choices(asked)}
-    if answer.option not in offered:
+        reason = "The call was not approved: the client's answer could not be read."
+        return Decision("refused", reason, "a permission answer could not be read; the call was refused")
+    if answer.option not in _DECISIONS or (answer.option == ALLOW_ALWAYS and not always):
         return Decision(
             "refused",
             "The call was not approved: the client's answer named no offered option.",
-            f"a permission answer named the unknown option {answer.option!r}; the call was refused",
+            f"a permission answer named the unknown option {answer.option[:LONGEST_REMARK]!r}; the call was refused",
         )
     return _DECISIONS[answer.option]
 

@@ -1,7 +1,7 @@
 """What each call of a round may do next (ring 2). The pump is the only place that starts work for a call.
 
-Order: readers and writers in call order. A changing call waits for all earlier ones, a reading call for
-earlier changing ones, and so does a preparation that reads content. Questions overlap, in call order.
+Order: readers and writers in call order. A changing call waits for all earlier ones, a reading call for earlier
+changing ones, and so does a preparation that reads. Questions overlap, in call order.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,10 +10,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import calls, moves, permission, planning
-from zidane_core.agent.effects import AskPeer, AskPermission, Effect, RunTool, Start
+from zidane_core.agent import calls, moves, permission, signals
+from zidane_core.agent.effects import AskPeer, AskPermission, Effect
+from zidane_core.agent.local_machine import failed
+from zidane_core.agent.machines import Got
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.state import Call, CallPhase, Options, Thread, Turn
+from zidane_core.agent.state import Call, CallPhase, Link, Options, Thread, Turn
 from zidane_core.data.tools import ToolSpec
 
 
@@ -31,6 +33,19 @@ def pump(options: Options, thread: Thread) -> Moved:
     return thread, effects
 
 
+def got(options: Options, thread: Thread, turn: Turn, call: Call, link: Link, value: Got) -> Moved:
+    """A job or ask of a call ended: its machine goes on, and then whatever waited for it."""
+    known = replace(
+        call,
+        jobs=tuple(other for other in call.jobs if other != link),
+        asks=tuple(other for other in call.asks if other != link),
+    )
+    thread = moves.with_call(thread, turn, known)
+    thread, effects = signals.got(options, thread, known, link.tag, value)
+    thread, more = pump(options, thread)
+    return thread, (*effects, *more)
+
+
 def _calls(thread: Thread) -> tuple[Call, ...]:
     turn = thread.turn
     return () if turn is None or turn.phase != "tools" or turn.stopping else turn.calls
@@ -42,26 +57,24 @@ def _advance(options: Options, thread: Thread, call: Call) -> Moved:
     if turn is None or move is None:
         return thread, ()
     if call.problem or call.spec is None:
-        return calls.finish(options, thread, turn, call, calls.failed(call.problem))
+        return calls.finish(options, thread, turn, call, failed(call.problem))
     return move(options, thread, turn, call, call.spec)
 
 
 def _new(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
     if options.sequential and _earlier(turn, call):
         return thread, ()
-    if spec.prepare == "none":
-        return _judge(options, thread, turn, call, spec)
-    if spec.prepare == "content" and _earlier(turn, call, changing=True):
+    reads = spec.prepare == "content" or permission.may_be_harmless(options, call, spec)
+    if reads and _earlier(turn, call, changing=True):
         return thread, ()
-    thread, job = moves.key(thread)
-    thread = moves.with_call(thread, turn, replace(call, phase="prepare", job=job))
-    return thread, (Start(job, _tool(thread, call, "prepare")),)
+    call = replace(call, phase="prepare")
+    return signals.begin(options, moves.with_call(thread, turn, call), call)
 
 
 def _prepared(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
     """Judged once its preparation is done, and those of earlier calls too: questions come in call order."""
     before = turn.calls[: turn.calls.index(call)]
-    if call.job or any(known.phase == "prepare" for known in before):
+    if not call.ready or any(known.phase == "prepare" for known in before):
         return thread, ()
     return _judge(options, thread, turn, call, spec)
 
@@ -69,11 +82,11 @@ def _prepared(options: Options, thread: Thread, turn: Turn, call: Call, spec: To
 def _judge(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
     verdict = permission.decide(options, thread, call, spec)
     if isinstance(verdict, permission.Refuse):
-        return calls.finish(options, thread, turn, call, calls.failed(verdict.reason))
+        return calls.finish(options, thread, turn, call, failed(verdict.reason))
     if isinstance(verdict, permission.Allow):
         return moves.with_call(thread, turn, replace(call, phase="allowed")), ()
     thread, asked = moves.key(thread)
-    thread = moves.with_call(thread, turn, replace(call, phase="ask", ask=asked))
+    thread = moves.with_call(thread, turn, replace(call, phase="ask", ask=asked, offered=verdict.always))
     question = AskPermission(
         call=call.id,
         name=call.name,
@@ -93,15 +106,14 @@ def _allowed(options: Options, thread: Thread, turn: Turn, call: Call, spec: Too
     # Taken again right before the run: the policy may have changed while the call waited.
     verdict = permission.decide(options, thread, call, spec)
     if isinstance(verdict, permission.Refuse):
-        return calls.finish(options, thread, turn, call, calls.failed(verdict.reason))
+        return calls.finish(options, thread, turn, call, failed(verdict.reason))
     if isinstance(verdict, permission.AskUser) and not call.granted:
         return _judge(options, thread, turn, call, spec)
-    if spec.name == planning.TOOL:
-        return planning.run(options, thread, turn, call)
-    thread, job = moves.key(thread)
-    call = replace(call, phase="run", job=job)
-    started = Start(job, _tool(thread, call, "run"))
-    return moves.with_call(thread, turn, call), (*calls.begin(thread, call), started)
+    harmless = isinstance(verdict, permission.Allow) and verdict.harmless
+    call = replace(call, phase="run")
+    thread = moves.with_call(thread, turn, call)
+    thread, effects = signals.go(options, thread, call, granted=call.granted or not harmless)
+    return thread, (*calls.begin(thread, call), *effects)
 
 
 def _earlier(turn: Turn, call: Call, *, changing: bool = False) -> bool:
@@ -112,24 +124,6 @@ def _earlier(turn: Turn, call: Call, *, changing: bool = False) -> bool:
         if known.phase != "done" and (not changing or known.spec is None or known.spec.changes):
             return True
     return False
-
-
-def _tool(thread: Thread, call: Call, stage: str) -> RunTool:
-    outside = (
-        call.granted and call.preview is not None and not all(path.inside for path in call.preview.paths)
-    )
-    return RunTool(
-        stage="prepare" if stage == "prepare" else "run",
-        name=call.name,
-        arguments=call.arguments,
-        session=thread.id,
-        call=call.id,
-        cwd=thread.cwd,
-        roots=thread.roots,
-        paths=call.paths,
-        preview=call.preview,
-        outside=outside,
-    )
 
 
 _MOVES: Final[Mapping[CallPhase, Callable[[Options, Thread, Turn, Call, ToolSpec], Moved]]] = (

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from zidane_core.agent import blocks, calls, moves, pump, retry
 from zidane_core.agent.effects import Effect, RunModel, Start, Tell, UsageShown, Wait
 from zidane_core.agent.events import Progress
+from zidane_core.agent.local_machine import failed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Thread, Turn
 from zidane_core.convert.outcome import outcome_to_stop_reason
@@ -154,17 +155,24 @@ def ended(options: Options, thread: Thread, turn: Turn, broke: models.Broke | No
     turn = replace(turn, job="", usage=_sum(turn.usage, turn.round_usage or Usage()))
     thread = replace(thread, turn=turn)
     thread, usage = _show_usage(options, thread, turn)
-    broke = broke or turn.broke or (_CUT_SHORT if turn.finish is None else None)
+    broke = broke or turn.broke or _unfinished(choice(options, thread).provider, turn)
     if turn.stopping:
         return thread, usage
     thread, effects = _failed(options, thread, turn, broke) if broke else _done(options, thread, turn)
     return thread, (*usage, *effects)
 
 
-_CUT_SHORT: Final = models.Broke(
-    provider_fault("bad_response", "The model's answer stopped without an end.", provider="unknown"),
-    retryable=True,
-)
+def _unfinished(provider: str, turn: Turn) -> models.Broke | None:
+    """The fault of a round that ended without an end, or with an error that has no words."""
+    if turn.finish is None:
+        text = "The model's answer stopped without an end; ask again."
+    elif turn.finish == "error":
+        text = "The model ended its answer with an error; ask again, or choose another model."
+    else:
+        return None
+    return models.Broke(
+        provider_fault("bad_response", text, provider=provider), retryable=turn.finish is None
+    )
 
 
 def _failed(options: Options, thread: Thread, turn: Turn, broke: models.Broke) -> Moved:
@@ -226,7 +234,7 @@ def drop_calls(options: Options, thread: Thread, reason: str) -> Moved:
     effects: tuple[Effect, ...] = ()
     for call in () if thread.turn is None else thread.turn.calls:
         if call.phase != "done" and thread.turn is not None:
-            thread, more = calls.finish(options, thread, thread.turn, call, calls.failed(reason))
+            thread, more = calls.finish(options, thread, thread.turn, call, failed(reason))
             effects = (*effects, *more)
     return thread, effects
 
@@ -237,11 +245,6 @@ def next_round(options: Options, thread: Thread, turn: Turn) -> Moved:
         stop = outcome_to_stop_reason(Outcome(turn_limit=True))
         return _answer(thread, replace(turn, stop=stop)), ()
     return start(options, thread, replace(turn, round=turn.round + 1))
-
-
-def again(options: Options, thread: Thread, turn: Turn) -> Moved:
-    """The wait is over: the same round again."""
-    return start(options, thread, turn)
 
 
 # Usage ---------------------------------------------------------------------------------------------

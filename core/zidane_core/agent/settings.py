@@ -61,8 +61,7 @@ def choose(options: Options, thread: Thread, option: str, value: str) -> Moved |
     if value == setting.current:
         return thread, ()
     thread = replace(thread, settings=_SETTERS[option](thread, value).settings)
-    # Written between two closed blocks only; the open block of a running turn is not disturbed by it.
-    return moves.append(thread, SettingChanged(option, value)), ()
+    return moves.append_later(thread, SettingChanged(option, value)), ()
 
 
 def _canonical(options: Options, option: str, value: str) -> str:

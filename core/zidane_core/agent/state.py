@@ -6,7 +6,9 @@ import msgspec
 
 from zidane_core.agent.events import Key, Prompt
 from zidane_core.agent.log import View
+from zidane_core.agent.machines import State
 from zidane_core.agent.pages import Pages
+from zidane_core.buckets import Buckets
 from zidane_core.data.history import Entry
 from zidane_core.data.models import Broke, ModelChoice, Opaque, ThinkingLevel
 from zidane_core.data.outcome import FinishReason, StopReason, Usage
@@ -85,11 +87,19 @@ class OpenBlock(msgspec.Struct, frozen=True, gc=False):
 CallPhase: TypeAlias = Literal["new", "gate", "prepare", "ask", "allowed", "run", "transform", "done"]
 
 
+class Link(msgspec.Struct, frozen=True, gc=False):
+    """A job or ask of a machine: the machine's own word for it, and its key."""
+
+    tag: str
+    key: Key
+
+
 class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One tool call of the running round.
 
-    In phase `prepare` with no `job` the preparation is done. `problem` says why it cannot run (unknown tool, bad arguments). `granted` is set once the user allowed
-    this very call. `live` is output streamed so far (bounded), `live_due` the key of a pending redraw.
+    `machine` is the state of what runs it, `jobs` and `asks` are the machine's, by tag; `ask` is the open permission
+    question. `ready` tells that the preparation is done. `problem` says why it cannot run (unknown tool, bad arguments). `offered` is the
+    grant that the open question offers, `granted` is set once the user allowed this very call. `live` is output streamed so far (bounded), `live_due` the key of a pending redraw.
     """
 
     id: str
@@ -103,9 +113,13 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     locations: tuple[Location, ...] = ()
     paths: tuple[str, ...] = ()
     phase: CallPhase = "new"
-    job: Key = ""
+    machine: State | None = None
+    jobs: tuple[Link, ...] = ()
+    asks: tuple[Link, ...] = ()
     ask: Key = ""
+    ready: bool = False
     preview: Preview | None = None
+    offered: Grant | None = None
     granted: bool = False
     result: ToolResult | None = None
     live: str = ""
@@ -160,7 +174,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One conversation.
 
     `opening` is the ticket of the request that opens it, `job` its setup job. `notices` are for the user and
-    wait for the first prompt. Counters only grow, so that
+    wait for the first prompt; `later` are entries that wait for the open block to close. Counters only grow, so that
     message ids, call ids and keys are never used twice.
     """
 
@@ -179,6 +193,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     grants: tuple[Grant, ...] = ()
     warned: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    later: tuple[Entry, ...] = ()
     turn: Turn | None = None
     prompts: tuple[QueuedPrompt, ...] = ()
     turns: int = 0
@@ -189,10 +204,11 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """All threads of one connection. `threads` is bucketed by a stable hash of the id (see table.py)."""
+    """All threads of one connection. `owners` finds the thread of a prompt's ticket."""
 
     seed: str
     options: Options
-    threads: tuple[dict[str, Thread], ...]
+    threads: Buckets[str, Thread]
+    owners: Buckets[int, str]
     opened: int = 0
     closing: Literal["", "eof", "broken_pipe", "terminated", "hung_up"] = ""

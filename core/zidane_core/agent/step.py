@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
+from zidane_core import buckets
 from zidane_core.agent import calls, moves, pump, rounds, settings, table, threads, turns
 from zidane_core.agent.effects import Answer, DropPeer, Effect, Exit, Log
 from zidane_core.agent.events import (
@@ -21,11 +22,12 @@ from zidane_core.agent.events import (
     Prompt,
     Stopped,
 )
+from zidane_core.agent.local_machine import failed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.permission import AskUser, Decision, Verdict, decide, read_answer
-from zidane_core.agent.state import Agent, Call, Options, Thread, Turn
+from zidane_core.agent.state import Agent, Call, Link, Options, Thread, Turn
 from zidane_core.data.models import Broke
-from zidane_core.data.tools import Preview, ToolOutput, ToolResult
+from zidane_core.data.tools import ToolOutput
 from zidane_core.faults import Fault
 
 Step: TypeAlias = tuple[Agent, tuple[Effect, ...]]
@@ -54,8 +56,18 @@ def with_thread(agent: Agent, thread: Thread, moved: Moved) -> Step:
     return _leave(agent, (*effects, *settled))
 
 
+def _answered_tickets(agent: Agent, effects: tuple[Effect, ...]) -> Agent:
+    """An answered ticket has no owner any more."""
+    owners = agent.owners
+    for effect in effects:
+        if type(effect) is Answer:
+            owners = buckets.drop(owners, effect.ticket)
+    return agent if owners is agent.owners else replace(agent, owners=owners)
+
+
 def _leave(agent: Agent, effects: tuple[Effect, ...]) -> Step:
     """When the connection is over and the last turn has ended, the process may end."""
+    agent = _answered_tickets(agent, effects)
     if agent.closing and threads.quiet(agent):
         return agent, (*effects, Exit(EXIT_CODES[agent.closing]))
     return agent, effects
@@ -72,9 +84,10 @@ def _progressed(agent: Agent, event: Progressed) -> Step:
     if event.key == turn.job:
         moved = rounds.progress(agent.options, thread, event.batch)
         return table.put(agent, moved[0]), moved[1]
-    call = _call(turn, event.key)
-    if call is None:
+    found = _call(turn, event.key)
+    if found is None:
         return agent, ()
+    call = found[0]
     text = "".join(piece.text for piece in event.batch if isinstance(piece, ToolOutput))
     moved = calls.stream(agent.options, thread, turn, call, text, event.now)
     return table.put(agent, moved[0]), moved[1]
@@ -100,15 +113,15 @@ def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
         return (replace(thread, turn=replace(turn, expired=True)), ()) if expired else (thread, ())
     if event.key == turn.job:
         return _turn_job_ended(options, thread, turn, event.outcome)
-    call = _call(turn, event.key)
-    return (thread, ()) if call is None else _call_ended(options, thread, turn, call, event)
+    found = _call(turn, event.key)
+    return (thread, ()) if found is None else _call_ended(options, thread, turn, *found, event)
 
 
 def _turn_job_ended(options: Options, thread: Thread, turn: Turn, outcome: JobOutcome) -> Moved:
     if turn.phase == "retry":
         if turn.stopping:
             return replace(thread, turn=replace(turn, job="")), ()
-        return rounds.again(options, thread, turn)
+        return rounds.start(options, thread, turn)
     if isinstance(outcome, Failed):
         return rounds.ended(
             options, thread, turn, Broke(outcome.fault, outcome.retryable, outcome.retry_after)
@@ -116,38 +129,24 @@ def _turn_job_ended(options: Options, thread: Thread, turn: Turn, outcome: JobOu
     return rounds.ended(options, thread, turn, None)
 
 
-def _call(turn: Turn, key: Key) -> Call | None:
-    return next((call for call in turn.calls if key in (call.job, call.live_due)), None)
+def _call(turn: Turn, key: Key) -> tuple[Call, Link] | None:
+    """The call that a job belongs to, and the machine's word for it; a pending redraw has the word LIVE."""
+    for call in turn.calls:
+        if key == call.live_due:
+            return call, Link(LIVE, key)
+        link = next((link for link in (*call.jobs, *call.asks) if link.key == key), None)
+        if link is not None:
+            return call, link
+    return None
 
 
-def _call_ended(options: Options, thread: Thread, turn: Turn, call: Call, event: Ended) -> Moved:
-    outcome = event.outcome
-    if event.key == call.live_due:
-        return calls.redraw(thread, turn, call, event.now) if isinstance(outcome, Ok) else (thread, ())
-    if isinstance(outcome, Ok) and isinstance(outcome.value, Preview) and call.phase == "prepare":
-        preview = outcome.value
-        locations = preview.locations or call.locations
-        call = replace(call, preview=preview, locations=locations, job="")
-        thread = moves.with_call(thread, turn, call)
-        return _then_pump(options, (thread, ()))
-    result = _result(call, outcome)
-    return _then_pump(options, calls.finish(options, thread, turn, call, result))
+LIVE: Final = "live"
 
 
-def _result(call: Call, outcome: JobOutcome) -> ToolResult:
-    if isinstance(outcome, Ok) and isinstance(outcome.value, ToolResult):
-        return outcome.value
-    if isinstance(outcome, Failed):
-        return calls.failed(f"The tool {call.name} failed: {outcome.fault.message}")
-    if isinstance(outcome, Stopped):
-        return calls.failed(turns.interrupted(call))
-    return calls.failed(f"The tool {call.name} gave no result.")
-
-
-def _then_pump(options: Options, moved: Moved) -> Moved:
-    thread, effects = moved
-    thread, more = pump.pump(options, thread)
-    return thread, (*effects, *more)
+def _call_ended(options: Options, thread: Thread, turn: Turn, call: Call, link: Link, event: Ended) -> Moved:
+    if link.tag != LIVE:
+        return pump.got(options, thread, turn, call, link, event.outcome)
+    return calls.redraw(thread, turn, call, event.now) if isinstance(event.outcome, Ok) else (thread, ())
 
 
 # Answers of the user -------------------------------------------------------------------------------
@@ -158,39 +157,42 @@ def _answered(agent: Agent, event: Answered) -> Step:
     turn = None if thread is None else thread.turn
     if thread is None or turn is None:
         return agent, ()
-    call = next((known for known in turn.calls if known.ask == event.key), None)
-    if call is None or call.spec is None:
-        return agent, ()
-    verdict = decide(agent.options, thread, call, call.spec)
-    asked = verdict if isinstance(verdict, AskUser) else AskUser()
-    decision = read_answer(asked, event.value)
-    call = replace(call, ask="")
+    asking = next((known for known in turn.calls if known.ask == event.key), None)
+    if asking is None:
+        found = _call(turn, event.key)
+        if found is None:
+            return agent, ()
+        return with_thread(agent, thread, pump.got(agent.options, thread, turn, *found, event.value))
+    decision = read_answer(asking.offered is not None, event.value)
+    call = replace(asking, ask="")
     thread_now = moves.with_call(thread, turn, call)
-    moved = _decided(
-        agent.options, thread_now, replace(turn, calls=_turn_calls(thread_now)), call, asked, decision
-    )
-    return with_thread(agent, thread, moved)
+    turn = replace(turn, calls=_turn_calls(thread_now))
+    return with_thread(agent, thread, _decided(agent.options, thread_now, turn, call, decision))
 
 
 def _turn_calls(thread: Thread) -> tuple[Call, ...]:
     return () if thread.turn is None else thread.turn.calls
 
 
-def _decided(
-    options: Options, thread: Thread, turn: Turn, call: Call, asked: AskUser, decision: Decision
-) -> Moved:
+def _decided(options: Options, thread: Thread, turn: Turn, call: Call, decision: Decision) -> Moved:
     remark: tuple[Effect, ...] = (Log("warning", decision.remark),) if decision.remark else ()
     if decision.kind == "cancelled":
         return turns.stop(options, thread, "cancelled")
     if decision.kind == "refused":
-        thread, effects = calls.finish(options, thread, turn, call, calls.failed(decision.reason))
+        thread, effects = calls.finish(options, thread, turn, call, failed(decision.reason))
         return _then_pump(options, (thread, (*remark, *effects)))
     thread = moves.with_call(thread, turn, replace(call, phase="allowed", granted=True))
     dropped: tuple[Effect, ...] = ()
-    if decision.kind == "always" and asked.always is not None:
-        thread = replace(thread, grants=(*thread.grants, asked.always))
+    if decision.kind == "always" and call.offered is not None:
+        thread = replace(thread, grants=(*thread.grants, call.offered))
         thread, dropped = _covered(options, thread)
     return _then_pump(options, (thread, dropped))
+
+
+def _then_pump(options: Options, moved: Moved) -> Moved:
+    thread, effects = moved
+    thread, more = pump.pump(options, thread)
+    return thread, (*effects, *more)
 
 
 def _covered(options: Options, thread: Thread) -> Moved:
@@ -228,6 +230,7 @@ _HANDLERS: Final[Mapping[type, Callable[[Agent, Any], Step]]] = MappingProxyType
 
 def prompt(agent: Agent, thread: Thread, asked: Prompt) -> Step:
     """A prompt: it runs now, or waits behind the running one."""
+    agent = replace(agent, owners=buckets.put(agent.owners, asked.ticket, thread.id))
     return with_thread(agent, thread, (turns.queue(thread, asked), ()))
 
 
@@ -238,13 +241,11 @@ def cancel(agent: Agent, thread: Thread) -> Step:
 
 def withdraw(agent: Agent, ticket: int) -> Step:
     """The request behind a ticket is no longer wanted; unknown and ended ones change nothing."""
-    for thread in table.every(agent):
-        turn = thread.turn
-        if (turn is not None and turn.ticket == ticket) or any(
-            q.prompt.ticket == ticket for q in thread.prompts
-        ):
-            return with_thread(agent, thread, turns.withdraw(agent.options, thread, ticket))
-    return agent, ()
+    owner = agent.owners.get(ticket)
+    thread = None if owner is None else table.find(agent, owner)
+    if thread is None:
+        return agent, ()
+    return with_thread(agent, thread, turns.withdraw(agent.options, thread, ticket))
 
 
 def set_option(agent: Agent, thread: Thread, ticket: int, option: str, value: str) -> Step | Fault:

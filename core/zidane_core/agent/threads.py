@@ -4,6 +4,7 @@ from hashlib import sha256
 
 from msgspec.structs import replace
 
+from zidane_core import buckets
 from zidane_core.agent import moves, table, turns
 from zidane_core.agent.effects import (
     Answer,
@@ -23,7 +24,7 @@ from zidane_core.faults import ErrorCode, Fault
 
 def create(seed: str, options: Options) -> Agent:
     """An agent with no threads. `seed` is random and makes the ids of its threads unguessable."""
-    return Agent(seed=seed, options=options, threads=table.empty())
+    return Agent(seed=seed, options=options, threads=buckets.empty(), owners=buckets.empty())
 
 
 def open_thread(
@@ -76,13 +77,12 @@ def _fault(thread: Thread, outcome: JobOutcome) -> Fault | None:
 def close_all(agent: Agent) -> tuple[Agent, tuple[Effect, ...]]:
     """The connection is over: every turn stops, every queued prompt is dropped.
 
-    A thread that is being opened is still answered, within the same bound.
+    Whatever is still to be answered then is answered within one bound.
     """
-    opening = any(thread.opening is not None for thread in table.every(agent))
     bound = Start(CLOSING, Wait(agent.options.limits.settle_within))
-    effects: tuple[Effect, ...] = (bound,) if opening else ()
+    effects: tuple[Effect, ...] = () if quiet(agent) else (bound,)
     for thread in tuple(table.every(agent)):
-        moved, cancelled = turns.cancel(agent.options, thread)
+        moved, cancelled = turns.cancel(agent.options, thread, "closed")
         moved, settled = turns.settle(agent.options, moved)
         agent = table.put(agent, moved)
         effects = (*effects, *cancelled, *settled)

@@ -3,11 +3,14 @@
 `settle` runs after every event of a thread and is the only place that answers a running prompt.
 """
 
+from typing import Literal
+
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, calls, moves, rounds
-from zidane_core.agent.effects import Answer, DropPeer, Effect, Start, Stop, TurnAnswer, Wait
+from zidane_core.agent import blocks, calls, moves, rounds, signals
+from zidane_core.agent.effects import Answer, Effect, Start, Stop, TurnAnswer, Wait
 from zidane_core.agent.events import Prompt
+from zidane_core.agent.local_machine import READ_STOPPED, UNKNOWN, failed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Call, Options, QueuedPrompt, Thread, Turn
 from zidane_core.data import history
@@ -21,11 +24,11 @@ def queue(thread: Thread, prompt: Prompt) -> Thread:
 # Stopping ------------------------------------------------------------------------------------------
 
 
-def cancel(options: Options, thread: Thread) -> Moved:
+def cancel(options: Options, thread: Thread, why: Literal["cancelled", "closed"] = "cancelled") -> Moved:
     """Stop the running turn, and answer the prompts queued behind it as cancelled."""
     prompts = tuple(replace(queued, cancelled=True) for queued in thread.prompts)
     thread = replace(thread, prompts=prompts) if prompts else thread
-    return stop(options, thread, "cancelled")
+    return stop(options, thread, why)
 
 
 def withdraw(options: Options, thread: Thread, ticket: int) -> Moved:
@@ -47,13 +50,13 @@ ANSWERED = 0
 """The ticket of a prompt that has its answer already."""
 
 
-def stop(options: Options, thread: Thread, why: str) -> Moved:
+def stop(options: Options, thread: Thread, why: Literal["cancelled", "closed"]) -> Moved:
     """Let nothing new start, stop what runs, and set a bound on waiting for it."""
     turn = thread.turn
     if turn is None or turn.stopping:
         return thread, ()
     thread, deadline = moves.key(thread)
-    turn = replace(turn, stopping="closed" if why == "closed" else "cancelled", deadline=deadline)
+    turn = replace(turn, stopping=why, deadline=deadline)
     effects: tuple[Effect, ...] = (Start(deadline, Wait(options.limits.settle_within)),)
     if turn.job:
         effects = (*effects, Stop(turn.job))
@@ -69,21 +72,11 @@ def _halt(options: Options, thread: Thread, call: Call) -> Moved:
     if turn is None or call.phase == "done":
         return thread, ()
     if call.phase == "run":
-        return thread, (Stop(call.job),)
-    jobs: tuple[Effect, ...] = (Stop(call.job),) if call.job else ()
-    asks: tuple[Effect, ...] = (DropPeer(call.ask),) if call.ask else ()
-    thread, finished = calls.finish(options, thread, turn, call, calls.failed(NOT_RUN))
-    return thread, (*jobs, *asks, *finished)
+        return signals.halt(options, thread, call)
+    return calls.finish(options, thread, turn, call, failed(NOT_RUN))
 
 
 NOT_RUN = "The call was not run: the user cancelled the turn."
-UNKNOWN = "The call was cancelled while it ran; its outcome is unknown."
-READ_STOPPED = "The call was cancelled while it ran."
-
-
-def interrupted(call: Call) -> str:
-    """What the model is told of a call that was stopped while it ran."""
-    return UNKNOWN if call.spec is None or call.spec.changes else READ_STOPPED
 
 
 # Settling ------------------------------------------------------------------------------------------
@@ -107,7 +100,7 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
     if turn is None:
         return _next_prompt(options, thread)
     if turn.stopping:
-        waiting = turn.job or any(call.phase == "run" for call in turn.calls)
+        waiting = turn.job or any(call.phase == "run" and call.jobs for call in turn.calls)
         return (thread, ()) if waiting and not turn.expired else _end(options, thread, turn)
     if turn.phase == "answer":
         return _end(options, thread, turn)
@@ -123,7 +116,7 @@ def _end(options: Options, thread: Thread, turn: Turn) -> Moved:
     effects: tuple[Effect, ...] = (Stop(turn.deadline),) if turn.deadline and not turn.expired else ()
     for call in turn.calls:
         if call.phase != "done" and thread.turn is not None:
-            halted = calls.failed(interrupted(call))
+            halted = failed(UNKNOWN if call.spec is None or call.spec.changes else READ_STOPPED)
             thread, more = calls.finish(options, thread, thread.turn, call, halted)
             effects = (*effects, *more)
     value = (

@@ -72,8 +72,6 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     diffs: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
     digest: str = ""
-    harmless: bool = True
-    title: str = ""
     title: str = ""
     harmless: bool = True
 

@@ -1,0 +1,67 @@
+"""The machine of a tool that the shell runs: at most one job to prepare, one to run (ring 2)."""
+
+from typing import Final, Literal
+
+from zidane_core.agent.effects import RunTool
+from zidane_core.agent.events import Failed, Ok, Stopped
+from zidane_core.agent.machines import Done, Got, Job, Machine, Ready, Stage, State, Turned, Work
+from zidane_core.data.content import Text
+from zidane_core.data.tools import Preview, ToolResult
+
+
+def _begin(work: Work) -> Turned:
+    if work.spec.prepare == "none":
+        return Stage(), (Ready(),)
+    return Stage(), (Job("prepare", _run(work, "prepare")),)
+
+
+def _go(state: State, work: Work) -> Turned:
+    return Stage("going"), (Job("run", _run(work, "run")),)
+
+
+def _got(state: State, work: Work, tag: str, got: Got) -> Turned:
+    if isinstance(got, Ok) and isinstance(got.value, Preview) and tag == "prepare":
+        return state, (Ready(got.value),)
+    return state, (Done(_result(work, got)),)
+
+
+def _halt(state: State, work: Work) -> Turned:
+    return state, ()
+
+
+def _run(work: Work, stage: Literal["prepare", "run"]) -> RunTool:
+    return RunTool(
+        stage=stage,
+        name=work.name,
+        arguments=work.arguments,
+        session=work.session,
+        call=work.call,
+        cwd=work.cwd,
+        roots=work.roots,
+        paths=work.paths,
+        preview=work.preview,
+        outside=work.outside,
+        granted=work.granted,
+    )
+
+
+def _result(work: Work, got: Got) -> ToolResult:
+    if isinstance(got, Ok) and isinstance(got.value, ToolResult):
+        return got.value
+    if isinstance(got, Failed):
+        return failed(f"The tool {work.name} failed: {got.fault.message}")
+    if isinstance(got, Stopped):
+        return failed(UNKNOWN if work.spec.changes else READ_STOPPED)
+    return failed(f"The tool {work.name} gave no result.")
+
+
+UNKNOWN: Final = "The call was cancelled while it ran; its outcome is unknown."
+READ_STOPPED: Final = "The call was cancelled while it ran."
+
+
+def failed(text: str) -> ToolResult:
+    """A tool error with this sentence for the model."""
+    return ToolResult(content=(Text(text),), failed=True)
+
+
+LOCAL: Final = Machine(_begin, _go, _got, _halt)

@@ -1,0 +1,118 @@
+"""Tool calls as small machines (ring 2): one step for a local tool, more for tools that ask the client.
+
+A machine is four pure functions. `begin` starts the preparation, `go` the work once it is allowed, `got` takes what
+a job or an ask of the machine ended with, `halt` says what is still to be done when the call is stopped. Each gives
+the machine's next state and signals; the pump obeys them, and it alone starts, stops and withdraws.
+"""
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from zidane_core.agent.effects import CallClient, PeerRequest, Undo, What
+from zidane_core.agent.events import JobOutcome, PeerAnswer
+from zidane_core.data.content import Part
+from zidane_core.data.tools import Diff, Location, PlanEntry, Preview, ToolResult, ToolSpec
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The call that a machine works on. `granted` and `outside` are as in `RunTool`."""
+
+    session: str
+    call: str
+    name: str
+    arguments: dict[str, object]
+    spec: ToolSpec
+    cwd: str
+    roots: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+    preview: Preview | None = None
+    granted: bool = False
+    outside: bool = False
+
+
+# Signals -------------------------------------------------------------------------------------------
+
+
+class Job(msgspec.Struct, frozen=True, gc=False, tag="job"):
+    """Start a job; what it ends with comes back under `tag`."""
+
+    tag: str
+    what: What
+
+
+class Ask(msgspec.Struct, frozen=True, gc=False, tag="ask"):
+    """Ask the client; its answer comes back under `tag`. `undo` takes back a withdrawn request that succeeds late."""
+
+    tag: str
+    request: PeerRequest
+    undo: Undo | None = None
+
+
+class StopJob(msgspec.Struct, frozen=True, gc=False, tag="stop"):
+    """Stop a job; it still ends."""
+
+    tag: str
+
+
+class DropAsk(msgspec.Struct, frozen=True, gc=False, tag="drop"):
+    """Withdraw a question."""
+
+    tag: str
+
+
+class Detach(msgspec.Struct, frozen=True, gc=False, tag="detach"):
+    """Tell the client to do something whose answer nobody waits for."""
+
+    request: CallClient
+
+
+class Card(msgspec.Struct, frozen=True, gc=False, tag="card"):
+    """Show something on the call's card."""
+
+    content: tuple[Part | Diff, ...] | None = None
+    locations: tuple[Location, ...] | None = None
+
+
+class Plan(msgspec.Struct, frozen=True, gc=False, tag="plan"):
+    """Set the plan."""
+
+    entries: tuple[PlanEntry, ...]
+
+
+class Ready(msgspec.Struct, frozen=True, gc=False, tag="ready"):
+    """The preparation is done; the call can be judged."""
+
+    preview: Preview | None = None
+
+
+class Done(msgspec.Struct, frozen=True, gc=False, tag="done"):
+    """The call is over."""
+
+    result: ToolResult
+
+
+Signal: TypeAlias = Job | Ask | StopJob | DropAsk | Detach | Card | Plan | Ready | Done
+
+Got: TypeAlias = JobOutcome | PeerAnswer
+
+
+class Stage(msgspec.Struct, frozen=True, gc=False):
+    """The state of a machine that needs no more than to know how far it is."""
+
+    at: Literal["begun", "going"] = "begun"
+
+
+State: TypeAlias = Stage
+
+Turned: TypeAlias = tuple[State, tuple[Signal, ...]]
+
+
+class Machine(NamedTuple):
+    """The four functions of a machine."""
+
+    begin: Callable[[Work], Turned]
+    go: Callable[[State, Work], Turned]
+    got: Callable[[State, Work, str, Got], Turned]
+    halt: Callable[[State, Work], Turned]

@@ -1,0 +1,194 @@
+"""What a machine says is done here (ring 2): jobs start, questions go out, cards change, the call ends.
+
+While the turn is stopping nothing starts any more; what ends or withdraws something still counts.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from zidane_core.agent import calls, moves
+from zidane_core.agent.effects import AskPeer, CardChanged, DropPeer, Effect, PlanShown, Start, Stop, Tell
+from zidane_core.agent.local_machine import LOCAL
+from zidane_core.agent.machines import (
+    Ask,
+    Card,
+    Detach,
+    Done,
+    DropAsk,
+    Got,
+    Job,
+    Machine,
+    Plan,
+    Ready,
+    Stage,
+    StopJob,
+    Turned,
+    Work,
+)
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.planning import PLAN
+from zidane_core.agent.state import Call, Link, Options, Thread, Turn
+from zidane_core.data import history
+
+MACHINES: Final[Mapping[str, Machine]] = MappingProxyType({"local": LOCAL, "plan": PLAN})
+"""The registry: what `ToolSpec.machine` names."""
+
+
+def begin(options: Options, thread: Thread, call: Call) -> Moved:
+    """Start the preparation of a call."""
+    machine, work = _machine(call), _work(thread, call)
+    return (thread, ()) if work is None else _obey(options, thread, call, machine.begin(work))
+
+
+def go(options: Options, thread: Thread, call: Call, *, granted: bool) -> Moved:
+    """Start the work of a call that may run. `granted` is as in `RunTool`."""
+    machine, work = _machine(call), _work(thread, call, granted)
+    return (thread, ()) if work is None else _obey(options, thread, call, machine.go(_state(call), work))
+
+
+def got(options: Options, thread: Thread, call: Call, tag: str, value: Got) -> Moved:
+    """Give a machine what one of its jobs or asks ended with."""
+    machine, work = _machine(call), _work(thread, call)
+    if work is None:
+        return thread, ()
+    return _obey(options, thread, call, machine.got(_state(call), work, tag, value))
+
+
+def halt(options: Options, thread: Thread, call: Call) -> Moved:
+    """Stop a running call: its machine may still send something away, its jobs stop, its asks are withdrawn."""
+    machine, work = _machine(call), _work(thread, call)
+    if work is None:
+        return thread, ()
+    thread, effects = _obey(options, thread, call, machine.halt(_state(call), work))
+    turn = thread.turn
+    known = None if turn is None else next((other for other in turn.calls if other.id == call.id), None)
+    if turn is None or known is None or known.phase == "done":
+        return thread, effects
+    ends = calls.ended(known)
+    thread = moves.with_call(thread, turn, replace(known, asks=(), ask="", live_due=""))
+    return thread, (*effects, *ends)
+
+
+def _machine(call: Call) -> Machine:
+    return MACHINES.get("local" if call.spec is None else call.spec.machine, LOCAL)
+
+
+def _state(call: Call) -> Stage:
+    return Stage() if call.machine is None else call.machine
+
+
+def _work(thread: Thread, call: Call, granted: bool = False) -> Work | None:
+    if call.spec is None:
+        return None
+    resolved = () if call.preview is None else call.preview.paths
+    return Work(
+        session=thread.id,
+        call=call.id,
+        name=call.name,
+        arguments=call.arguments,
+        spec=call.spec,
+        cwd=thread.cwd,
+        roots=thread.roots,
+        paths=call.paths,
+        preview=call.preview,
+        granted=granted,
+        outside=granted and not all(path.inside for path in resolved),
+    )
+
+
+def _obey(options: Options, thread: Thread, call: Call, turned: Turned) -> Moved:
+    state, signals = turned
+    effects: list[Effect] = []
+    if thread.turn is not None:
+        thread = moves.with_call(thread, thread.turn, replace(call, machine=state))
+    for signal in signals:
+        turn = thread.turn
+        known = None if turn is None else next((other for other in turn.calls if other.id == call.id), None)
+        if turn is None or known is None or known.phase == "done":
+            break
+        if turn.stopping and isinstance(signal, Job | Ask | Ready):
+            continue
+        thread, more = _OBEY[type(signal)](options, thread, turn, known, signal)
+        effects.extend(more)
+    return thread, tuple(effects)
+
+
+# One function a signal -----------------------------------------------------------------------------
+
+
+def _job(options: Options, thread: Thread, turn: Turn, call: Call, signal: Job) -> Moved:
+    thread, key = moves.key(thread)
+    call = replace(call, jobs=(*call.jobs, Link(signal.tag, key)))
+    return moves.with_call(thread, turn, call), (Start(key, signal.what),)
+
+
+def _ask(options: Options, thread: Thread, turn: Turn, call: Call, signal: Ask) -> Moved:
+    thread, key = moves.key(thread)
+    call = replace(call, asks=(*call.asks, Link(signal.tag, key)))
+    asked = AskPeer(key, thread.id, signal.request, signal.undo, turn.trace)
+    return moves.with_call(thread, turn, call), (asked,)
+
+
+def _stop(options: Options, thread: Thread, turn: Turn, call: Call, signal: StopJob) -> Moved:
+    return thread, tuple(Stop(link.key) for link in call.jobs if link.tag == signal.tag)
+
+
+def _drop(options: Options, thread: Thread, turn: Turn, call: Call, signal: DropAsk) -> Moved:
+    dropped = tuple(link for link in call.asks if link.tag == signal.tag)
+    call = replace(call, asks=tuple(link for link in call.asks if link not in dropped))
+    return moves.with_call(thread, turn, call), tuple(DropPeer(link.key) for link in dropped)
+
+
+def _detach(options: Options, thread: Thread, turn: Turn, call: Call, signal: Detach) -> Moved:
+    thread, key = moves.key(thread)
+    return thread, (AskPeer(key, thread.id, signal.request, trace=turn.trace),)
+
+
+def _card(options: Options, thread: Thread, turn: Turn, call: Call, signal: Card) -> Moved:
+    card = CardChanged(call=call.id, content=signal.content, locations=signal.locations)
+    return thread, (Tell(thread.id, card),)
+
+
+def _plan(options: Options, thread: Thread, turn: Turn, call: Call, signal: Plan) -> Moved:
+    thread = replace(moves.append(thread, history.PlanSet(signal.entries)), plan=signal.entries)
+    return thread, (Tell(thread.id, PlanShown(signal.entries)),)
+
+
+def _ready(options: Options, thread: Thread, turn: Turn, call: Call, signal: Ready) -> Moved:
+    preview = signal.preview
+    if preview is not None:
+        call = replace(
+            call,
+            preview=preview,
+            locations=preview.locations or call.locations,
+            title=preview.title or call.title,
+        )
+    thread = moves.with_call(thread, turn, replace(call, ready=True))
+    if preview is None or not preview.title:
+        return thread, ()
+    return thread, (
+        Tell(thread.id, CardChanged(call=call.id, title=preview.title, locations=call.locations)),
+    )
+
+
+def _done(options: Options, thread: Thread, turn: Turn, call: Call, signal: Done) -> Moved:
+    return calls.finish(options, thread, turn, call, signal.result)
+
+
+# Any: each function takes the signal type of its key, which a dict type cannot say.
+_OBEY: Final[Mapping[type, Callable[[Options, Thread, Turn, Call, Any], Moved]]] = MappingProxyType(
+    {
+        Job: _job,
+        Ask: _ask,
+        StopJob: _stop,
+        DropAsk: _drop,
+        Detach: _detach,
+        Card: _card,
+        Plan: _plan,
+        Ready: _ready,
+        Done: _done,
+    }
+)
