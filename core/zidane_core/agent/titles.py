@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType, ModuleType
 from typing import Final
 
-from zidane_core.data.tools import Location, ToolSpec
+from zidane_core.data.tools import Location, ResolvedPath, ToolSpec
 
 TITLE_LENGTH: Final = 200
 """Titles are cut to so many characters."""
@@ -115,6 +115,19 @@ def title(spec: ToolSpec, arguments: dict[str, object], cwd: str) -> str:
     template = spec.title or (f"{spec.name} {{{spec.subject}}}" if spec.subject else visible(spec.name))
     text = _FIELD.sub(lambda found: _shown(spec, found[1], arguments, cwd), template)
     return shortened(text.strip()) or visible(spec.name)
+
+
+def outside(shown: str, paths: tuple[ResolvedPath, ...]) -> str:
+    """The title of a call that leaves the roots: each real path that the title does not show, whole.
+
+    '' when all paths lie in the roots. A title may be cut, and behind a link it shows another path than the real one.
+    """
+    away = tuple(path for path in paths if not path.inside)
+    if not away:
+        return ""
+    cut = shown.endswith("…")
+    named = ", ".join(dict.fromkeys(visible(path.real) for path in away if cut or path.given != path.real))
+    return f"{shown} (outside the workspace{f': {named}' if named else ''})"
 
 
 def argument_paths(spec: ToolSpec, arguments: dict[str, object], cwd: str) -> tuple[str, ...]:

@@ -1,12 +1,20 @@
 """Where paths really lead, and whether that is inside the roots. Every doubt counts as outside."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from msgspec.structs import replace
 
 from zidane_acp.tools.arguments import text
 from zidane_acp.tools.results import Refused
+from zidane_core.agent import titles
 from zidane_core.agent.effects import RunTool
-from zidane_core.data.tools import Location, Preview, ResolvedPath
+from zidane_core.agent.presets import ACP_DEFAULT
+from zidane_core.data.tools import Location, Preview, ResolvedPath, ToolSpec
+
+_SPECS: Final[Mapping[str, ToolSpec]] = MappingProxyType({spec.name: spec for spec in ACP_DEFAULT})
 
 
 def _ancestors(path: str) -> Iterator[str]:
@@ -52,15 +60,37 @@ def resolve(given: str, base: str, roots: tuple[str, ...]) -> ResolvedPath:
 
 
 def checked(call: RunTool, given: str, base: str | None = None) -> ResolvedPath:
-    """The path of a call that is about to run; refused outside the roots unless that was granted."""
+    """The path of a call that is about to run; outside the roots only the very place that the user was shown."""
     path = resolve(given, base or call.cwd, call.roots)
-    if not path.inside and not call.outside:
+    if path.inside:
+        return path
+    if not call.outside:
         raise Refused(f"{given} lies outside the workspace ({path.real}), and this was not allowed.")
+    seen = () if call.preview is None else call.preview.paths
+    if path.real not in {known.real for known in seen}:
+        raise Refused(
+            f"{given} leads to another place outside the workspace than the one that was allowed; try again."
+        )
     return path
 
 
+def title(call: RunTool, paths: tuple[ResolvedPath, ...]) -> str:
+    """The title of a call of which a path lies outside of the roots, with the real path; else ''.
+
+    The first path is that of the argument; not every title shows it.
+    """
+    spec = _SPECS.get(call.name)
+    if spec is None:
+        return ""
+    if not any(f"{{{name}}}" in spec.title for name in spec.path_arguments):
+        paths = tuple(replace(path, given="") if path == paths[0] else path for path in paths)
+    return titles.outside(titles.title(spec, call.arguments, call.cwd), paths)
+
+
 def shown(path: ResolvedPath, base: str) -> str:
-    """The absolute path to show: as the client wrote it when that leads to the same place, else the real one."""
+    """The absolute path to show: the real one outside of the roots, else as the client wrote it if it leads there."""
+    if not path.inside:
+        return path.real
     plain = os.path.normpath(os.path.join(base, path.given))
     return plain if os.path.realpath(plain) == path.real else path.real
 
@@ -87,4 +117,4 @@ def prepare_path(call: RunTool) -> Preview:
     paths = (path, *(other for other in others if other.real != path.real))
     line = call.arguments.get("line")
     place = Location(shown(path, call.cwd), int(line) if isinstance(line, int | float) else None)
-    return Preview(paths=paths, locations=(place,))
+    return Preview(paths=paths, locations=(place,), title=title(call, paths))

@@ -8,7 +8,7 @@ from returns.result import Failure, Result
 
 from zidane_acp.tools.arguments import flag, objects, text
 from zidane_acp.tools.handles import Entry, entry, read_all, replace_all
-from zidane_acp.tools.paths import checked, path_argument, resolve, shown
+from zidane_acp.tools.paths import checked, path_argument, resolve, shown, title
 from zidane_acp.tools.results import Refused, why
 from zidane_core import edits
 from zidane_core.agent.effects import RunTool
@@ -91,9 +91,15 @@ def prepare_change(call: RunTool, change: Change) -> Preview:
         planned = _planned_now(call, path, change)
     except (Refused, OSError) as problem:
         if not path.inside:
-            return Preview(paths=(path,), locations=locations)
+            return Preview(paths=(path,), locations=locations, title=title(call, (path,)))
         raise Refused(why(problem, path.given) if isinstance(problem, OSError) else str(problem)) from None
-    return Preview(paths=(path,), diffs=planned.diffs, locations=locations, digest=_digest(planned.before))
+    return Preview(
+        paths=(path,),
+        diffs=planned.diffs,
+        locations=locations,
+        digest=_digest(planned.before),
+        title=title(call, (path,)),
+    )
 
 
 def _planned_now(call: RunTool, path: ResolvedPath, change: Change) -> _Planned:
@@ -109,8 +115,8 @@ def run_change(call: RunTool, change: Change) -> ToolResult:
     path = checked(call, path_argument(call))
     try:
         planned = _planned_now(call, path, change)
-        expected = call.preview.digest if call.preview else ""
-        if expected and expected != _digest(planned.before):
+        # Without a digest nobody was shown a change: the preparation had failed.
+        if call.preview is not None and call.preview.digest != _digest(planned.before):
             raise Refused(f"{path.given} has changed since this edit was prepared; read it again and retry.")
         with entry(path, call.roots, make=True) as place:
             if _digest(read_all(place, path.given, LARGEST)) != _digest(planned.before):

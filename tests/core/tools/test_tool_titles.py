@@ -13,8 +13,8 @@ from zidane_core.agent.presets import (
     UPDATE_PLAN,
     WRITE_FILE,
 )
-from zidane_core.agent.titles import TITLE_LENGTH, argument_paths, locations, title
-from zidane_core.data.tools import Location, ToolSpec
+from zidane_core.agent.titles import TITLE_LENGTH, argument_paths, locations, outside, title
+from zidane_core.data.tools import Location, ResolvedPath, ToolSpec
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,15 @@ def test_argument_paths() -> None:
     assert argument_paths(SHELL, {"command": "ls"}, "/w") == ("/w",)
     assert argument_paths(FETCH, {"url": "u"}, "/w") == ()
     assert argument_paths(EDIT, {"path": "/x"}, "/w") == ("/x",)
+
+
+def test_a_title_outside_shows_where_a_path_really_leads() -> None:
+    inside = ResolvedPath("a", "/w/a", True)
+    plain = ResolvedPath("/o/f", "/o/f", False)
+    linked = ResolvedPath("lnk/\u202ef", "/o/\u202ef", False)
+    assert outside("Read a", (inside,)) == ""
+    assert outside("Read /o/f", (plain,)) == "Read /o/f (outside the workspace)"
+    assert outside("Read lnk", (linked, inside, linked)) == "Read lnk (outside the workspace: /o/\\u202ef)"
+    assert outside("Read …", (plain, linked)) == "Read … (outside the workspace: /o/f, /o/\\u202ef)"
+    deep = ResolvedPath("x", "/o/" + "d" * 500, False)
+    assert outside("Read x", (deep,)).endswith(f"{'d' * 500})"), "a real path is never cut"

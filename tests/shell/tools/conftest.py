@@ -45,9 +45,19 @@ class Workspace:
         return preview
 
     async def run(
-        self, name: str, *, outside: bool = False, preview: Preview | None = None, **arguments: object
-    ):  # type: ignore[no-untyped-def]
-        call = msgspec.structs.replace(self.call(name, arguments), outside=outside, preview=preview)
+        self,
+        name: str,
+        *,
+        outside: bool = False,
+        granted: bool = True,
+        preview: Preview | None = None,
+        **arguments: object,
+    ) -> ToolResult:
+        if outside and preview is None:  # the grant is for what the user was shown
+            preview = await self.prepare(name, **arguments)
+        call = msgspec.structs.replace(
+            self.call(name, arguments), outside=outside, granted=granted, preview=preview
+        )
         result = await self.tools.run(call, self._report)
         assert isinstance(result, ToolResult)
         return result

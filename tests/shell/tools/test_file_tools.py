@@ -157,7 +157,8 @@ async def test_folders_outside_are_refused(space: Space, secret: Any, tool: str)
 async def test_failing_outside_tells_nothing_before_the_question(space: Space, secret: Any) -> None:
     """A wrong old_string would otherwise tell the model what a foreign file holds."""
     preview = await space.prepare("edit", path=str(secret), old_string="guess", new_string="x")
-    assert preview == Preview(paths=preview.paths, locations=(Location(str(secret)),))
+    title = f"Edit {secret} (outside the workspace)"
+    assert preview == Preview(paths=preview.paths, locations=(Location(str(secret)),), title=title)
 
 
 async def test_a_link_inside_is_edited_at_its_target(space: Space) -> None:
