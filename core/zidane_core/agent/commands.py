@@ -83,6 +83,12 @@ def read_only_paths(line: str) -> tuple[str, ...] | None:
     return None if reader is None else _read(reader, words[1:])
 
 
+def program(line: str) -> str:
+    """The command of a line with fixed words; '' for any other line."""
+    words = simple_words(line)
+    return words[0] if words else ""
+
+
 def _git(words: tuple[str, ...]) -> tuple[str, ...] | None:
     rest = words[1:] if words[:1] == ("--no-pager",) else words
     two, one = " ".join(rest[:2]), rest[0] if rest else ""

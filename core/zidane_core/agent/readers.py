@@ -207,9 +207,10 @@ _DIFF: Final = _set(
     "--ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol --merge-base --function-context --cc "
     "--pickaxe-all --pickaxe-regex --no-prefix --compact-summary"
 )
+# Not `--submodule`: for it git starts itself in each submodule, whose configuration can name programs.
 _DIFF_OPTIONAL: Final = _set(
     "--stat --dirstat --color --color-words --color-moved --word-diff --find-renames --find-copies --abbrev "
-    "--relative --submodule --ignore-submodules"
+    "--relative --ignore-submodules"
 )
 _DIFF_VALUED: Final = _set(
     "--unified --diff-filter --diff-algorithm --word-diff-regex --inter-hunk-context --stat-width"

@@ -13,14 +13,17 @@ from typing import Final
 import anyio
 import anyio.abc
 import anyio.lowlevel
+import anyio.to_thread
 
 from zidane_acp.tools.arguments import number, passable, text
 from zidane_acp.tools.collected import Collected
-from zidane_acp.tools.paths import checked, resolve
+from zidane_acp.tools.harmless import is_harmless, reads_repository
+from zidane_acp.tools.paths import checked, resolve, title
 from zidane_acp.tools.processes import MARKER, Process, end_family, family, started
+from zidane_acp.tools.repository import hardened
 from zidane_acp.tools.results import Refused, said
 from zidane_core.agent.effects import RunTool
-from zidane_core.data.tools import Preview, ToolOutput, ToolResult
+from zidane_core.data.tools import Location, Preview, ResolvedPath, ToolOutput, ToolResult
 
 ROOM: Final = 48 * 1024
 """Bytes of output given to the model."""
@@ -38,9 +41,31 @@ Report = Callable[[ToolOutput], None]
 
 
 def prepare_shell(call: RunTool) -> Preview:
-    """The folder the command runs in, and the paths that it is known to read."""
+    """The folder the command runs in, the paths that it is known to read, and whether nothing there changes that."""
     folder = resolve(text(call, "cwd") or ".", call.cwd, call.roots)
-    return Preview(paths=(folder, *(resolve(path, folder.real, call.roots) for path in call.paths)))
+    touched = _touched(call, folder)
+    away = dict.fromkeys(path.real for path in (folder, *touched) if not path.inside)
+    return Preview(
+        paths=(folder, *touched),
+        locations=tuple(map(Location, away)),
+        harmless=is_harmless(text(call, "command"), folder.real, call.roots, os.environ),
+        title=title(call, (folder, *touched)),
+    )
+
+
+def _touched(call: RunTool, folder: ResolvedPath) -> tuple[ResolvedPath, ...]:
+    return tuple(resolve(path, folder.real, call.roots) for path in call.paths)
+
+
+def _look_again(call: RunTool, folder: str) -> None:
+    """Refuse a command that runs without the user's word when what made it harmless holds no more."""
+    away = next(
+        (path for path in _touched(call, resolve(folder, call.cwd, call.roots)) if not path.inside), None
+    )
+    if away is not None:
+        raise Refused(f"{away.given} now lies outside the workspace ({away.real}), and this was not allowed.")
+    if not is_harmless(text(call, "command"), folder, call.roots, os.environ):
+        raise Refused("What this command would do here has changed since it was looked at; try again.")
 
 
 def _folder(call: RunTool) -> str:
@@ -92,13 +117,18 @@ class Shell:
         line, seconds = text(call, "command"), number(call, "timeout", TIMEOUT)
         passable(line, "command")
         folder = _folder(call)
+        if not call.granted:
+            await anyio.to_thread.run_sync(_look_again, call, folder)
         self._count += 1
         marker = f"{self._token}-{self._count};"
         reader, writer = os.pipe()
         output = _Output(report)
         try:
             try:
-                process = await self._start(line, folder, marker, writer)
+                environment = self._environment()
+                if reads_repository(line) and not call.granted:
+                    environment = hardened(environment)
+                process = await _start(line, folder, {**environment, MARKER: marker}, writer)
             finally:
                 os.close(writer)
             try:
@@ -116,11 +146,6 @@ class Shell:
                 os.close(reader)
         output.finish()
         return _result(process.returncode, scope.cancelled_caught, seconds, output.kept)
-
-    async def _start(self, line: str, folder: str, marker: str, writer: int) -> anyio.abc.Process:
-        environment = {**self._environment(), MARKER: marker}
-        command = ("/bin/sh", "-c", line) if sys.platform != "win32" else ("cmd.exe", "/d", "/s", "/c", line)
-        return await started(command, folder, environment, output=writer, errors=writer)
 
     async def _end(self, process: anyio.abc.Process, marker: str) -> None:
         with anyio.CancelScope(shield=True):
@@ -154,6 +179,11 @@ class Shell:
                     # By mark and by name only: the number of the group may belong to others by now.
                     tasks.start_soon(end_family, marker, None, left)
         self._left = {}
+
+
+async def _start(line: str, folder: str, environment: Mapping[str, str], writer: int) -> anyio.abc.Process:
+    command = ("/bin/sh", "-c", line) if sys.platform != "win32" else ("cmd.exe", "/d", "/s", "/c", line)
+    return await started(command, folder, environment, output=writer, errors=writer)
 
 
 def _drain(reader: int) -> None:

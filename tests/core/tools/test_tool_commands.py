@@ -106,7 +106,7 @@ def test_read_only(line: str, paths: tuple[str, ...] | None) -> None:
         "cat a > b", "ls; rm a", "ls && rm a", "ls $(rm a)", "ls `rm a`", "ls\nrm a", "X=1 ls", "ls *",
         "git -c core.pager=x diff", "git -C /x diff", "git --git-dir=x log", "git --exec-path=x status",
         "git diff --output=x", "git diff --output x", "git diff --outp=x", "git diff --ext-diff", "git diff --no-index a b",
-        "git diff --textconv", "git log --show-signature", "git log --format=%G?", "git log --format '%GS'",
+        "git diff --textconv", "git show --submodule=diff", "git diff --submodule", "git log --show-signature", "git log --format=%G?", "git log --format '%GS'",
         "git log '--pretty=%h %G?'", "git grep -Ox y", "git grep x",
         "git branch x", "git branch -v x", "git branch -d x", "git branch -D x", "git branch -m x", "git branch -l x",
         "git tag x", "git tag -d x", "git tag -s x", "git stash", "git stash drop", "git stash pop", "git remote add a b",
