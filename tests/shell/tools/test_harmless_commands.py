@@ -118,7 +118,7 @@ def one_line(folder: Path, program: Path) -> None:
 
 def continued(folder: Path, program: Path) -> None:
     with (folder / ".git" / "config").open("a") as file:
-        file.write(f"[user]\n name = a\\\n[core]\n[core]\nFSMonitor={program}\n")
+        file.write(f"[core]\n checkStat = a\\\n[color]\nFSMonitor={program}\n")
 
 
 TRAPS: dict[Callable[[Path, Path], None], str] = {
