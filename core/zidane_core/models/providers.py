@@ -148,8 +148,61 @@ _ROWS: Final = (
 
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType({row.name: row for row in _ROWS})
 
-HIDDEN_VARIABLES: Final = tuple(sorted({row.key_variable for row in _ROWS if row.key_variable}))
-"""The variables that hold a provider's key; no child process inherits them."""
+# Keys of model providers that are not in the table above. They are set for other programs on the same machine, pay
+# for the same kind of thing, and a command that the model wrote has no need of them. What pays for the user's own
+# work (GITHUB_TOKEN, AWS_SECRET_ACCESS_KEY) stays: builds, deployments and git need it.
+_OTHER_KEYS: Final = (
+    "AI21_API_KEY",
+    "AI_GATEWAY_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANYSCALE_API_KEY",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AZURE_API_KEY",
+    "AZURE_OPENAI_AD_TOKEN",
+    "AZURE_OPENAI_API_KEY",
+    "BASETEN_API_KEY",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "CODESTRAL_API_KEY",
+    "COHERE_API_KEY",
+    "CO_API_KEY",
+    "DASHSCOPE_API_KEY",
+    "DEEPINFRA_API_KEY",
+    "FIREWORKS_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GENERATIVE_AI_API_KEY",
+    "HF_TOKEN",
+    "HUGGINGFACEHUB_API_TOKEN",
+    "HUGGINGFACE_API_KEY",
+    "HUGGING_FACE_HUB_TOKEN",
+    "HYPERBOLIC_API_KEY",
+    "LITELLM_API_KEY",
+    "LITELLM_MASTER_KEY",
+    "MINIMAX_API_KEY",
+    "MOONSHOT_API_KEY",
+    "NEBIUS_API_KEY",
+    "NOVITA_API_KEY",
+    "NVIDIA_API_KEY",
+    "OPENAI_ADMIN_KEY",
+    "OPENAI_KEY",
+    "PERPLEXITYAI_API_KEY",
+    "PERPLEXITY_API_KEY",
+    "PPLX_API_KEY",
+    "REPLICATE_API_KEY",
+    "REPLICATE_API_TOKEN",
+    "SAMBANOVA_API_KEY",
+    "TOGETHERAI_API_KEY",
+    "TOGETHER_API_KEY",
+    "VOYAGE_API_KEY",
+    "WATSONX_API_KEY",
+    "ZAI_API_KEY",
+    "ZHIPUAI_API_KEY",
+)
+
+HIDDEN_VARIABLES: Final = tuple(
+    sorted({*_OTHER_KEYS, *(row.key_variable for row in _ROWS if row.key_variable)})
+)
+"""The variables that hold the key of a model provider; no child process inherits them."""
 
 DETECTION_ORDER: Final = (
     "anthropic",

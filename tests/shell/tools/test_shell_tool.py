@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from zidane_acp.tools import shell as shell_module
 from zidane_acp.tools.collected import Collected
+from zidane_acp.tools.local import LocalTools
+from zidane_core.data.tools import ToolResult
+from zidane_core.models.providers import HIDDEN_VARIABLES, PROVIDERS
 
 pytestmark = pytest.mark.anyio
 Space = Any
@@ -108,6 +111,21 @@ async def test_keys_are_not_inherited(space: Space, monkeypatch: pytest.MonkeyPa
     text = await space.text("shell", command='echo "${SECRET_API_KEY-unset} $OTHER $ZIDANE_ACP_CALL"')
     assert text.startswith("unset seen ")
     assert len(text.split()) == 3
+
+
+async def test_no_key_of_a_model_provider_is_inherited(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those of providers that this program does not know."""
+    known = {row.key_variable for row in PROVIDERS.values() if row.key_variable}
+    others = {"ANTHROPIC_AUTH_TOKEN", "GEMINI_API_KEY", "GOOGLE_API_KEY", "AZURE_OPENAI_API_KEY", "HF_TOKEN"}
+    for name in known | others:
+        monkeypatch.setenv(name, "hush")
+    monkeypatch.setenv("GITHUB_TOKEN", "seen")
+    tools = LocalTools(hidden_variables=HIDDEN_VARIABLES)
+    result = await tools.run(space.call("shell", {"command": "env"}), lambda _: None)
+    await tools.aclose()
+    assert isinstance(result, ToolResult)
+    assert "hush" not in result.content[0].text  # type: ignore[union-attr]
+    assert "GITHUB_TOKEN=seen" in result.content[0].text  # type: ignore[union-attr]
 
 
 async def test_long_output_is_bounded(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
