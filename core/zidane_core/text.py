@@ -87,7 +87,9 @@ def encode_json(value: object) -> bytes:
 
 
 def clean_values(value: object) -> object:
-    """JSON-like values with every text in them cleaned."""
+    """JSON-like values, records too, with every text in them cleaned."""
+    if isinstance(value, msgspec.Struct):
+        return clean_values(msgspec.to_builtins(value))
     if isinstance(value, str):
         return clean(value)
     if is_object(value):

@@ -52,6 +52,9 @@ class Outside:
     def next(self) -> bool:
         """Let the next thing happen; False when nothing is left to happen."""
         driver = self.driver
+        if driver.saves:
+            driver.store()
+            return True
         for question in driver.asked():
             driver.choose(question, "allow_once")
             return True
@@ -80,15 +83,20 @@ class Outside:
             self.driver.round((), key)
 
 
-def played(name: str, upto: int) -> tuple[Driver, str, Any, Outside, bool]:
+def played(name: str, upto: int, store: bool = False) -> tuple[Driver, str, Any, Outside, bool]:
     policy, rounds = SCRIPTS[name]
-    driver, session = ready(with_(OPTIONS, policy=policy))
+    driver, session = ready(with_(OPTIONS, policy=policy, store=store))
     asked = driver.prompt(session)
     outside = Outside(driver, rounds)
     for _ in range(upto):
         if not outside.next():
             return driver, session, asked, outside, True
     return driver, session, asked, outside, False
+
+
+def has_ended(driver: Driver) -> bool:
+    (thread,) = driver.connection.agent.threads.values()
+    return thread.turn is None or thread.turn.value is not None
 
 
 def cooperate(driver: Driver) -> None:
@@ -121,28 +129,46 @@ def late(driver: Driver) -> None:
         driver.send({"id": number, "result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}})
 
 
-OUTSIDERS: dict[str, Callable[[Driver], None]] = {"cooperate": cooperate, "hang": hang, "late": late}
+def locked(driver: Driver) -> None:
+    """Everything cooperates but the store, which answers nothing."""
+    cooperate(driver)
 
 
+OUTSIDERS: dict[str, Callable[[Driver], None]] = {
+    "cooperate": cooperate,
+    "hang": hang,
+    "late": late,
+    "locked": locked,
+}
+
+
+@pytest.mark.parametrize("store", [False, True], ids=["unstored", "stored"])
 @pytest.mark.parametrize("outsider", OUTSIDERS)
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_cancel_after_every_event(name: str, outsider: str) -> None:
+def test_cancel_after_every_event(name: str, outsider: str, store: bool) -> None:
     upto = 0
     while True:
-        driver, session, asked, _, over = played(name, upto)
-        answered = driver.answer_of(asked) is not None
+        driver, session, asked, _, over = played(name, upto, store)
+        # A turn that has ended and only waits to be stored keeps the answer it has.
+        answered = driver.answer_of(asked) is not None or has_ended(driver)
         queued = driver.prompt(session, "queued")
         driver.cancel(session)
         if answered:
             driver.stopping.discard(session)
         OUTSIDERS[outsider](driver)
+        if outsider != "locked":
+            driver.store()
+        elif store:
+            hang(driver)  # the queued prompt has its bound as well
         first, second = driver.answer_of(asked), driver.answer_of(queued)
         assert first is not None and second is not None, (upto, driver.jobs)
         assert answered or first["result"]["stopReason"] == "cancelled", first
         assert second["result"]["stopReason"] == "cancelled", second
         assert not driver.open
         again = driver.prompt(session, "again")
+        driver.store()
         driver.round(said("fine"), driver.model_jobs()[-1])
+        driver.store()
         final = driver.answer_of(again)
         assert final is not None and final["result"]["stopReason"] == "end_turn"
         if over:
@@ -169,9 +195,12 @@ def test_the_end_of_the_connection_after_every_event(name: str) -> None:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_script_ends_by_itself(name: str) -> None:
-    driver, _, asked, outside, _ = played(name, 0)
-    while outside.next():
-        pass
-    answer = driver.answer_of(asked)
-    assert answer is not None
-    assert not driver.jobs and not driver.open
+    for store in (False, True):
+        driver, session, asked, outside, _ = played(name, 0, store)
+        while outside.next():
+            pass
+        answer = driver.answer_of(asked)
+        assert answer is not None
+        assert not driver.jobs and not driver.open and not driver.saves
+        (thread,) = driver.connection.agent.threads.values()
+        assert len(driver.disk.get(session, [])) == (len(thread.log) if store else 0)

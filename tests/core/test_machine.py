@@ -67,32 +67,56 @@ ANSWERS = st.sampled_from(
 
 class Walk(RuleBasedStateMachine):
     @initialize(
-        policy=st.sampled_from(["ask", "allow-edits", "allow-all", "read-only"]), sequential=st.booleans()
+        policy=st.sampled_from(["ask", "allow-edits", "allow-all", "read-only"]),
+        sequential=st.booleans(),
+        store=st.booleans(),
+        ending=st.sampled_from(["quiet", "quiet", "eof", "terminated"]),
     )
-    def begin(self, policy: Any, sequential: bool) -> None:
+    def begin(self, policy: Any, sequential: bool, store: bool, ending: Any) -> None:
         other = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
-        options = with_(OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential)
+        options = with_(OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential, store=store)
         self.driver = Driver(options)
         self.driver.initialize()
         self.sessions = [self.driver.session(), self.driver.session("/other")]
         self.asked: list[Any] = []
+        self.ending = ending
 
     def teardown(self) -> None:
         """Liveness: when every job ends and every question is answered, every request has its answer."""
         if not hasattr(self, "sessions"):
             return
         driver = self.driver
+        if self.ending != "quiet":
+            self.end_in_the_middle()
+            return
         for _ in range(2000):
-            if driver.open:
+            if driver.saves:
+                driver.store()
+            elif driver.open:
                 driver.choose(next(iter(driver.open)), "reject_once")
             elif driver.jobs:
                 driver.finish(next(iter(driver.jobs)))
             else:
                 break
-        assert not driver.jobs and not driver.open
+        assert not driver.jobs and not driver.open and not driver.saves
         assert not [key for key in driver.waiting if key not in driver.answers]
         driver.close()
         assert driver.exit == 0
+
+    def end_in_the_middle(self) -> None:
+        """The end of the connection at any moment: nothing new is taken, all is answered, the process ends."""
+        driver = self.driver
+        driver.request("session/new", cwd="/third", mcpServers=[])
+        driver.close(self.ending)
+        if driver.exit is None:
+            driver.prompt(self.sessions[0], "too late")
+            driver.close("hung_up")
+        while driver.exit is None:
+            # Only the clock goes on: whatever else there is hangs.
+            driver.finish(next(key for key, what in driver.jobs.items() if isinstance(what, Wait)))
+        assert driver.exit == (143 if self.ending == "terminated" else 0)
+        prompts = [key for key, session in driver.waiting.items() if session]
+        assert not [key for key in prompts if key not in driver.answers]
 
     @rule(which=st.integers(0, 1), text=st.sampled_from(["hi", "", "\udc80"]))
     def prompt(self, which: int, text: str) -> None:
@@ -153,6 +177,14 @@ class Walk(RuleBasedStateMachine):
         if how == "bad":
             return Ok(ToolResult(content=(Text("no"),), failed=True))
         return Ok(preview(what) if what.stage == "prepare" else ToolResult(content=(Text("ok"),)))
+
+    @precondition(lambda self: self.driver.saves)
+    @rule(how=st.sampled_from(["well", "well", "disk", "locked", "in_use"]))
+    def save_ends(self, how: str) -> None:
+        if how == "well":
+            self.driver.store_one()
+        else:
+            self.driver.fail_save(how)
 
     @precondition(lambda self: self.driver.tool_jobs())
     @rule(data=st.data())
@@ -216,5 +248,5 @@ class Walk(RuleBasedStateMachine):
 
 TestWalk = Walk.TestCase
 TestWalk.settings = settings(
-    max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=300, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )

@@ -13,7 +13,7 @@ import msgspec
 from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received, Server
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
-from zidane_core.agent.effects import Exit, RunModel, RunTool, Send, Start, Stop, Wait
+from zidane_core.agent.effects import Exit, RunModel, RunTool, Save, Send, Start, Stop, Wait
 from zidane_core.agent.events import (
     CheckedPath,
     Closed,
@@ -23,6 +23,8 @@ from zidane_core.agent.events import (
     ModelDone,
     Ok,
     Progressed,
+    Saved,
+    SaveFailed,
     Stopped,
     WaitDone,
 )
@@ -61,6 +63,8 @@ class Driver:
         self.capabilities = capabilities or {}
         self.jobs: dict[str, Any] = {}
         self.stopped: set[str] = set()
+        self.saves: dict[str, Save] = {}
+        self.disk: dict[str, list[str]] = {}
         self.keys: set[str] = set()
         self.frames: list[dict[str, Any]] = []
         self.open: dict[int, dict[str, Any]] = {}
@@ -158,6 +162,22 @@ class Driver:
         self.progress(key, *events)
         self.end(key, Ok(ModelDone()))
 
+    def store(self) -> None:
+        """The store does what it was asked for, until nothing is left."""
+        while self.saves:
+            self.store_one()
+
+    def store_one(self) -> None:
+        key, save = self.saves.popitem()
+        rows = self.disk.setdefault(save.session, [])
+        assert len(rows) == save.expected_seq
+        rows.extend(save.entries)
+        self.feed(Saved(self.now, key))
+
+    def fail_save(self, reason: Any) -> None:
+        key, _ = self.saves.popitem()
+        self.feed(SaveFailed(self.now, key, reason))
+
     def fail(self, fault: models.Broke) -> None:
         self.end(self.model_jobs()[0], Failed(fault.fault, fault.retryable, fault.retry_after))
 
@@ -204,6 +224,13 @@ class Driver:
                 check_history(effect.what.request.messages)
         elif isinstance(effect, Stop):
             self.stopped.add(effect.key)
+        elif isinstance(effect, Save):
+            assert not any(save.session == effect.session for save in self.saves.values()), (
+                "two saves in flight"
+            )
+            assert effect.key not in self.keys and effect.entries
+            self.keys.add(effect.key)
+            self.saves[effect.key] = effect
         elif isinstance(effect, Send):
             self._sent(json.loads(effect.frame))
         elif isinstance(effect, Exit):
@@ -266,7 +293,9 @@ class Driver:
         open_table = self.connection.open
         wanted = {number for number, known in open_table.items() if known.key}
         undoing = {number for number in self.open if not open_table[number].key}
-        assert wanted == self.open.keys() - undoing, "the open table is not the questions that are still wanted"
+        assert wanted == self.open.keys() - undoing, (
+            "the open table is not the questions that are still wanted"
+        )
         assert {open_table[number].key for number in wanted} == set(self.connection.ids)
         for thread in self.connection.agent.threads.values():
             assert view_of(thread.log).messages == thread.view.messages, "the view is not the log's"

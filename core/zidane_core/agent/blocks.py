@@ -15,6 +15,7 @@ from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import OpenBlock, Thread, Turn
 from zidane_core.data import history
 from zidane_core.data.models import Opaque
+from zidane_core.text import clean
 
 PIECE = 8192
 
@@ -42,7 +43,8 @@ def close(thread: Thread, turn: Turn, opaque: Opaque | None = None) -> tuple[Thr
     block = turn.open
     if block is None:
         return (thread, turn) if opaque is None else keep(thread, turn, opaque)
-    text = "".join((*block.pieces, block.tail))
+    # Cleaned here, where a whole block is seen: half of a pair may stand at the end of a piece.
+    text = clean("".join((*block.pieces, block.tail)))
     turn = replace(turn, open=None)
     thread = moves.append(thread, _ENTRIES[block.kind](block.message, text, opaque))
     return replace(moves.append_waiting(thread), turn=turn), turn

@@ -14,10 +14,12 @@ from zidane_core.data import history, models
 from zidane_core.data.content import Part, Text
 from zidane_core.data.tools import Diff, ToolResult, ToolSpec
 from zidane_core.fp import fold
+from zidane_core.text import clean
 
 
 def announce(options: Options, thread: Thread, turn: Turn, called: models.Called) -> Moved:
     """A complete call came from the model: give it an id of our own, log it and show its card."""
+    called = replace(called, name=clean(called.name), arguments=clean(called.arguments))
     spec = next((tool for tool in options.tools if tool.name == called.name), None)
     number = thread.calls + 1
     call = _read(thread, spec, called, f"call_{number}")
@@ -120,9 +122,9 @@ def ended(call: Call) -> tuple[Effect, ...]:
 
 
 def _fit(part: Part, limit: int) -> Part:
-    if not isinstance(part, Text) or len(part.text) * 4 <= limit:
+    if not isinstance(part, Text):
         return part
-    return Text(bounded(part.text, limit, "both"))
+    return Text(bounded(clean(part.text), limit, "both"))
 
 
 def _raw(result: ToolResult, shown: tuple[Part | Diff, ...]) -> dict[str, object]:

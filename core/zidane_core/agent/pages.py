@@ -50,6 +50,15 @@ def replace_last(pages: Pages[T], item: T) -> Pages[T]:
     return Pages(pages.full[:-1], (*pages.full[-1][:-1], item)) if pages.full else append(pages, item)
 
 
+def after(pages: Pages[T], length: int) -> tuple[T, ...]:
+    """The items behind the first `length`."""
+    whole, rest = divmod(length, PAGE)
+    if whole >= len(pages.full):
+        return pages.tail[rest:] if whole == len(pages.full) else ()
+    behind = tuple(item for page in pages.full[whole + 1 :] for item in page)
+    return (*pages.full[whole][rest:], *behind, *pages.tail)
+
+
 def truncate(pages: Pages[T], length: int) -> Pages[T]:
     """The first `length` items."""
     whole, rest = divmod(length, PAGE)

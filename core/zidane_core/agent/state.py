@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from zidane_core.agent.effects import TurnAnswer
 from zidane_core.agent.events import Key, Prompt
 from zidane_core.agent.log import View
 from zidane_core.agent.machines import State
@@ -45,7 +46,7 @@ class Command(msgspec.Struct, frozen=True, gc=False):
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a host chose for all threads of an agent. `system` may name {cwd}."""
+    """What a host chose for all threads of an agent. `system` may name {cwd}; `store` says that threads are stored."""
 
     models: tuple[ModelChoice, ...]
     default_model: str
@@ -56,6 +57,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     sequential: bool = False
     read_only_commands: bool = True
     commands: tuple[Command, ...] = ()
+    store: bool = False
     limits: Limits = Limits()
 
 
@@ -135,6 +137,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `ticket` is the request to answer. `job` is the model round or the retry wait, `deadline` the bound on
     stopping. `stopping` is why no new work may start; `expired` that the bound has passed.
+    `value` is the answer of a turn that has ended and waits until it is stored.
     """
 
     ticket: int
@@ -156,6 +159,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     expired: bool = False
     stop: StopReason | None = None
     fault: Fault | None = None
+    value: TurnAnswer | Fault | None = None
     usage: Usage = Usage()
     round_usage: Usage | None = None
 
@@ -165,6 +169,23 @@ class QueuedPrompt(msgspec.Struct, frozen=True, gc=False):
 
     prompt: Prompt
     cancelled: bool = False
+
+
+class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How a thread is stored: not at all, in an open store, or in memory since the store failed.
+
+    `seq` entries are on disk. `saving` is the save in flight, of `flying` entries with `leasing`. `lease` tells
+    that the session is ours. `tries` counts saves that found the store locked, `pause` is the wait after one.
+    """
+
+    state: Literal["none", "open", "memory"] = "none"
+    seq: int = 0
+    saving: Key = ""
+    flying: int = 0
+    leasing: Literal["take", "keep", "drop"] = "keep"
+    lease: bool = False
+    tries: int = 0
+    pause: Key = ""
 
 
 ThreadPhase: TypeAlias = Literal["opening", "open", "cold", "gone"]
@@ -194,6 +215,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     warned: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     later: tuple[Entry, ...] = ()
+    store: Store = Store()
     turn: Turn | None = None
     prompts: tuple[QueuedPrompt, ...] = ()
     turns: int = 0

@@ -7,11 +7,12 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from zidane_core import buckets
-from zidane_core.agent import calls, moves, pump, rounds, settings, table, threads, turns
+from zidane_core.agent import calls, moves, pump, rounds, saving, settings, table, threads, turns
 from zidane_core.agent.effects import Answer, DropPeer, Effect, Exit, Log
 from zidane_core.agent.events import (
     Answered,
     Closed,
+    Conflict,
     Ended,
     Event,
     Failed,
@@ -20,6 +21,8 @@ from zidane_core.agent.events import (
     Ok,
     Progressed,
     Prompt,
+    Saved,
+    SaveFailed,
     Stopped,
 )
 from zidane_core.agent.local_machine import failed
@@ -105,6 +108,8 @@ def _ended(agent: Agent, event: Ended) -> Step:
 def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
     if event.key == thread.job:
         return threads.opened(options, thread, event.outcome)
+    if event.key == thread.store.pause:
+        return saving.paused(options, thread)
     turn = thread.turn
     if turn is None:
         return thread, ()
@@ -209,6 +214,22 @@ def _covered(options: Options, thread: Thread) -> Moved:
     return thread, effects
 
 
+# The store -----------------------------------------------------------------------------------------
+
+
+def _stored(agent: Agent, event: Saved | SaveFailed | Conflict) -> Step:
+    thread = table.find(agent, moves.thread_of(event.key))
+    if thread is None:
+        return agent, ()
+    return with_thread(agent, thread, _STORE[type(event)](agent.options, thread, event))
+
+
+# Any: each function takes the event type of its key, which a dict type cannot say.
+_STORE: Final[Mapping[type, Callable[[Options, Thread, Any], Moved]]] = MappingProxyType(
+    {Saved: saving.saved, SaveFailed: saving.save_failed, Conflict: saving.conflict}
+)
+
+
 # The connection ------------------------------------------------------------------------------------
 
 
@@ -221,7 +242,15 @@ def _closed(agent: Agent, event: Closed) -> Step:
 
 # Any: each handler takes the event type of its key, which a dict type cannot say.
 _HANDLERS: Final[Mapping[type, Callable[[Agent, Any], Step]]] = MappingProxyType(
-    {Progressed: _progressed, Ended: _ended, Answered: _answered, Closed: _closed}
+    {
+        Progressed: _progressed,
+        Ended: _ended,
+        Answered: _answered,
+        Saved: _stored,
+        SaveFailed: _stored,
+        Conflict: _stored,
+        Closed: _closed,
+    }
 )
 
 

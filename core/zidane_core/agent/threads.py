@@ -18,7 +18,7 @@ from zidane_core.agent.effects import (
 )
 from zidane_core.agent.events import CheckedPath, JobOutcome, Ok
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.state import Agent, Options, Settings, Thread
+from zidane_core.agent.state import Agent, Options, Settings, Store, Thread
 from zidane_core.faults import ErrorCode, Fault
 
 
@@ -42,6 +42,7 @@ def open_thread(
         settings=Settings(options.default_model, options.thinking, options.policy),
         opening=ticket,
         notices=notices,
+        store=Store(state="open" if options.store else "none"),
     )
     thread, job = moves.key(thread)
     agent = replace(table.put(agent, replace(thread, job=job)), opened=number)
@@ -79,14 +80,15 @@ def close_all(agent: Agent) -> tuple[Agent, tuple[Effect, ...]]:
 
     Whatever is still to be answered then is answered within one bound.
     """
-    bound = Start(CLOSING, Wait(agent.options.limits.settle_within))
-    effects: tuple[Effect, ...] = () if quiet(agent) else (bound,)
+    effects: tuple[Effect, ...] = ()
     for thread in tuple(table.every(agent)):
         moved, cancelled = turns.cancel(agent.options, thread, "closed")
         moved, settled = turns.settle(agent.options, moved)
         agent = table.put(agent, moved)
         effects = (*effects, *cancelled, *settled)
-    return agent, effects
+    # Last, so that the bounds of the turns, which are as long, pass before it.
+    bound = Start(CLOSING, Wait(agent.options.limits.settle_within))
+    return agent, effects if quiet(agent) else (*effects, bound)
 
 
 CLOSING = "closing/0"

@@ -7,13 +7,14 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, calls, moves, rounds, signals
+from zidane_core.agent import blocks, calls, moves, rounds, saving, signals
 from zidane_core.agent.effects import Answer, Effect, Start, Stop, TurnAnswer, Wait
 from zidane_core.agent.events import Prompt
 from zidane_core.agent.local_machine import READ_STOPPED, UNKNOWN, failed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Call, Options, QueuedPrompt, Thread, Turn
 from zidane_core.data import history
+from zidane_core.faults import Fault
 
 
 def queue(thread: Thread, prompt: Prompt) -> Thread:
@@ -90,7 +91,8 @@ def settle(options: Options, thread: Thread) -> Moved:
         thread, more = _settle_once(options, thread)
         effects = (*effects, *more)
         if thread is before:
-            return thread, effects
+            thread, more = saving.save(options, thread)
+            return thread, (*effects, *more)
 
 
 def _settle_once(options: Options, thread: Thread) -> Moved:
@@ -99,9 +101,19 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
         return thread, ()
     if turn is None:
         return _next_prompt(options, thread)
+    if turn.value is not None:
+        return (
+            (thread, ())
+            if not (saving.is_saved(thread) or turn.expired)
+            else _answer(thread, turn, turn.value)
+        )
     if turn.stopping:
         waiting = turn.job or any(call.phase == "run" and call.jobs for call in turn.calls)
         return (thread, ()) if waiting and not turn.expired else _end(options, thread, turn)
+    if thread.notices and turn.open is None:
+        return _notices(thread)
+    if turn.phase == "claim":
+        return rounds.start(options, thread, turn) if saving.is_claimed(thread) else (thread, ())
     if turn.phase == "answer":
         return _end(options, thread, turn)
     if turn.phase == "tools" and all(call.phase == "done" for call in turn.calls):
@@ -110,10 +122,10 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
 
 
 def _end(options: Options, thread: Thread, turn: Turn) -> Moved:
-    """The only answer of a running prompt. A turn that was told to stop is cancelled, whatever it was doing."""
+    """The work of the turn is over. A turn that was told to stop is cancelled, whatever it was doing."""
     thread, turn = blocks.close(thread, turn)
     thread = replace(thread, turn=turn)
-    effects: tuple[Effect, ...] = (Stop(turn.deadline),) if turn.deadline and not turn.expired else ()
+    effects: tuple[Effect, ...] = ()
     for call in turn.calls:
         if call.phase != "done" and thread.turn is not None:
             halted = failed(UNKNOWN if call.spec is None or call.spec.changes else READ_STOPPED)
@@ -126,8 +138,24 @@ def _end(options: Options, thread: Thread, turn: Turn) -> Moved:
     )
     reason = value.stop if isinstance(value, TurnAnswer) else None
     ending = history.TurnEnded(turn.number, reason, turn.fault if reason is None else None, turn.usage)
-    thread = replace(moves.append(thread, ending), turn=None)
-    return thread, (*effects, Answer(turn.ticket, value))
+    thread = moves.append(thread, ending)
+    return replace(thread, turn=replace(thread.turn or turn, value=value)), effects
+
+
+def _answer(thread: Thread, turn: Turn, value: TurnAnswer | Fault) -> Moved:
+    """The only answer of a running prompt."""
+    stops: tuple[Effect, ...] = (Stop(turn.deadline),) if turn.deadline and not turn.expired else ()
+    return replace(thread, turn=None), (*stops, Answer(turn.ticket, value))
+
+
+def _notices(thread: Thread) -> Moved:
+    """What the user is to know and could not be told before."""
+    effects: tuple[Effect, ...] = ()
+    waiting, thread = thread.notices, replace(thread, notices=())
+    for text in waiting:
+        thread, told = moves.notice(thread, "warning", text, "thread")
+        effects = (*effects, *told)
+    return thread, effects
 
 
 def _next_prompt(options: Options, thread: Thread) -> Moved:
@@ -143,11 +171,5 @@ def _next_prompt(options: Options, thread: Thread) -> Moved:
         thread = moves.append(thread, history.TurnEnded(number, "cancelled"))
         answered = prompt.ticket == ANSWERED
         return thread, () if answered else (Answer(prompt.ticket, TurnAnswer("cancelled")),)
-    effects: tuple[Effect, ...] = ()
-    waiting, thread = thread.notices, replace(thread, notices=())
-    for text in (*waiting, *prompt.notices):
-        thread, told = moves.notice(thread, "warning", text, "prompt")
-        effects = (*effects, *told)
-    turn = Turn(ticket=prompt.ticket, number=number, trace=prompt.trace, round=1)
-    thread, started = rounds.start(options, thread, turn)
-    return thread, (*effects, *started)
+    turn = Turn(ticket=prompt.ticket, number=number, trace=prompt.trace, round=1, phase="claim")
+    return replace(thread, turn=turn, notices=(*thread.notices, *prompt.notices)), ()

@@ -130,6 +130,12 @@ class Resumed(msgspec.Struct, frozen=True, gc=False, tag="resumed"):
     answers: tuple[str, ...]
 
 
+class Unread(msgspec.Struct, frozen=True, gc=False, tag="unread"):
+    """A stored entry that this version cannot read: it keeps its place, is shown nowhere and stays as it is."""
+
+    text: str
+
+
 Entry: TypeAlias = (
     UserSaid
     | TextSaid
@@ -146,4 +152,5 @@ Entry: TypeAlias = (
     | Excluded
     | InterruptMade
     | Resumed
+    | Unread
 )

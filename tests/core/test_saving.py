@@ -1,0 +1,168 @@
+"""Rule 2 on the bare core: what is saved when, what waits for it, and what a failing store means."""
+
+from typing import Any
+
+import msgspec
+from support.driver import OPTIONS, Driver, calls, ready, said, with_
+
+from zidane_core.agent.effects import Wait
+from zidane_core.agent.events import Conflict, Stopped
+from zidane_core.data import models
+from zidane_core.data.content import Text
+from zidane_core.data.history import Entry, NoticeGiven, UserSaid
+
+STORED = with_(OPTIONS, store=True, policy="allow-all")
+READ = ("read_file", {"path": "a"})
+
+
+def entries(driver: Driver, session: str) -> list[str]:
+    return [type(msgspec.json.decode(row, type=Entry)).__name__ for row in driver.disk[session]]
+
+
+def save(driver: Driver) -> Any:
+    (found,) = driver.saves.values()
+    return found
+
+
+def test_the_prompt_is_saved_before_the_model_is_asked_and_takes_the_lease() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    assert not driver.model_jobs()
+    assert save(driver).lease == "take"
+    driver.store()
+    assert entries(driver, session) == ["UserSaid"]
+    assert len(driver.model_jobs()) == 1
+
+
+def test_the_answer_waits_for_its_save_which_drops_the_lease() -> None:
+    driver, session = ready(STORED)
+    asked = driver.prompt(session)
+    driver.store()
+    driver.round(said("hi"))
+    assert driver.answer_of(asked) is None
+    assert save(driver).lease == "drop"
+    driver.store()
+    assert driver.answer_of(asked) is not None
+    assert entries(driver, session) == ["UserSaid", "TextSaid", "TurnEnded"]
+
+
+def test_every_finished_piece_is_saved_as_it_comes() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    driver.store()
+    driver.round(calls(READ, text="I look."))
+    driver.store()
+    assert entries(driver, session) == ["UserSaid", "TextSaid", "CallMade"]
+    driver.finish(driver.tool_jobs("prepare")[0])
+    driver.finish(driver.tool_jobs()[0])
+    assert save(driver).lease == "keep"
+    driver.store()
+    assert entries(driver, session)[-1] == "ResultMade"
+
+
+def test_a_session_in_use_elsewhere_refuses_the_prompt_and_stays_as_it_was() -> None:
+    driver, session = ready(STORED)
+    asked = driver.prompt(session)
+    driver.fail_save("in_use")
+    answer = driver.answer_of(asked)
+    assert answer is not None and answer["error"]["data"] == {"kind": "in_use"}
+    (thread,) = driver.connection.agent.threads.values()
+    assert not len(thread.log) and not len(thread.view.messages)
+    driver.prompt(session)
+    driver.store()
+    driver.round(said("now it is ours"))
+
+
+def test_a_full_disk_is_told_once_and_the_turn_goes_on_in_memory() -> None:
+    driver, session = ready(STORED)
+    asked = driver.prompt(session)
+    driver.fail_save("disk")
+    assert len(driver.model_jobs()) == 1
+    driver.round(said("hi"))
+    assert driver.answer_of(asked) is not None
+    driver.prompt(session)
+    driver.round(said("again"))
+    assert not driver.saves
+    assert driver.text().count("can no longer be saved") == 1
+
+
+def test_a_locked_store_is_tried_again_and_then_given_up() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    for _ in range(4):
+        driver.fail_save("locked")
+        assert not driver.model_jobs()
+        driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    driver.fail_save("locked")
+    assert len(driver.model_jobs()) == 1
+    driver.round(said("hi"))
+
+
+def test_a_store_that_was_locked_for_a_while_loses_nothing() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    driver.fail_save("locked")
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    driver.store()
+    driver.round(said("hi"))
+    driver.store()
+    assert entries(driver, session) == ["UserSaid", "TextSaid", "TurnEnded"]
+
+
+def test_entries_of_another_program_come_first_and_ours_are_saved_behind_them() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session, "ours")
+    theirs = msgspec.json.encode(UserSaid("msg_x", (Text("theirs"),), 1)).decode()
+    key, _ = driver.saves.popitem()
+    # The second row is one that this version cannot read: it stays where it is.
+    driver.disk[session] = [theirs, '{"type":"from the future"}']
+    driver.feed(Conflict(driver.now, key, tuple(driver.disk[session])))
+    assert save(driver).expected_seq == 2
+    driver.store()
+    (job,) = driver.model_jobs()
+    messages = driver.jobs[job].request.messages
+    assert [m.parts[0].text for m in messages if isinstance(m, models.UserMessage)] == ["theirs", "ours"]
+
+
+def test_a_cancel_does_not_wait_for_a_locked_store() -> None:
+    driver, session = ready(STORED)
+    asked = driver.prompt(session)
+    driver.cancel(session)
+    assert driver.answer_of(asked) is None
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    answer = driver.answer_of(asked)
+    assert answer is not None and answer["result"]["stopReason"] == "cancelled"
+
+
+def test_an_old_save_changes_nothing() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    (key,) = driver.saves
+    driver.store()
+    before = driver.connection
+    driver.saves[key] = save_of(key, session)
+    driver.fail_save("disk")
+    assert driver.connection is before
+    driver.cancel(session)
+    driver.end(driver.model_jobs()[0], Stopped())
+
+
+def save_of(key: str, session: str) -> Any:
+    from zidane_core.agent.effects import Save
+
+    return Save(key, session, 0, ())
+
+
+def test_a_notice_waits_for_the_open_block() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    driver.store()
+    driver.progress(driver.model_jobs()[0], models.TextDelta("a"))
+    driver.request("session/set_config_option", sessionId=session, configId="thought_level", value="low")
+    driver.progress(driver.model_jobs()[0], models.TextDelta("b"), models.BlockEnded())
+    driver.progress(driver.model_jobs()[0], models.TextDelta("c"))
+    driver.round((models.Finished("stop"),))
+    driver.fail_save("disk")
+    (thread,) = driver.connection.agent.threads.values()
+    texts = [entry.text for entry in thread.log if isinstance(entry, NoticeGiven)]
+    assert texts == [] and len(thread.notices) == 1
