@@ -9,9 +9,10 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from zidane_core.agent.state import Policy
 from zidane_core.data.models import ThinkingLevel
 
-PermissionPolicy: TypeAlias = Literal["ask", "allow-edits", "allow-all", "read-only"]
+PermissionPolicy: TypeAlias = Policy
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 FlagType: TypeAlias = Literal["text", "count", "switch"]
 Value: TypeAlias = str | int | bool | tuple[str, ...]

@@ -15,9 +15,7 @@ from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import OpenBlock, Thread, Turn
 from zidane_core.data import history
 from zidane_core.data.models import Opaque
-from zidane_core.text import clean
-
-PIECE = 8192
+from zidane_core.text import clean, grow, whole
 
 
 def say(thread: Thread, turn: Turn, kind: Literal["agent", "thought"], texts: tuple[str, ...]) -> Moved:
@@ -27,15 +25,10 @@ def say(thread: Thread, turn: Turn, kind: Literal["agent", "thought"], texts: tu
         thread, turn = flush(*close(thread, turn))
         thread, message = moves.message(thread)
         block = OpenBlock(kind, message)
-    thread = replace(thread, turn=replace(turn, open=_grown(block, "".join(texts)), said=True))
+    thread = replace(
+        thread, turn=replace(turn, open=replace(block, text=grow(block.text, "".join(texts))), said=True)
+    )
     return thread, tuple(Chunk(thread.id, kind, block.message, text, thread.outlet) for text in texts)
-
-
-def _grown(block: OpenBlock, text: str) -> OpenBlock:
-    tail = block.tail + text
-    if len(tail) < PIECE:
-        return replace(block, tail=tail)
-    return replace(block, pieces=(*block.pieces, tail), tail="")
 
 
 def close(thread: Thread, turn: Turn, opaque: Opaque | None = None) -> tuple[Thread, Turn]:
@@ -44,7 +37,7 @@ def close(thread: Thread, turn: Turn, opaque: Opaque | None = None) -> tuple[Thr
     if block is None:
         return (thread, turn) if opaque is None else keep(thread, turn, opaque)
     # Cleaned here, where a whole block is seen: half of a pair may stand at the end of a piece.
-    text = clean("".join((*block.pieces, block.tail)))
+    text = clean(whole(block.text))
     turn = replace(turn, open=None)
     thread = moves.append(thread, _ENTRIES[block.kind](block.message, text, opaque))
     return replace(moves.append_waiting(thread), turn=turn), turn

@@ -188,6 +188,7 @@ SHELL = ToolSpec(
 
 UPDATE_PLAN = ToolSpec(
     name="update_plan",
+    machine="plan",
     description=(
         "Show the user the plan of a task that has several steps, and keep it up to date: send all entries each "
         "time, with one of them in_progress while you work."

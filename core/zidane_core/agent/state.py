@@ -15,6 +15,7 @@ from zidane_core.data.models import Broke, ModelChoice, Opaque, ThinkingLevel
 from zidane_core.data.outcome import FinishReason, StopReason, Usage
 from zidane_core.data.tools import Location, PlanEntry, Preview, ToolResult, ToolSpec
 from zidane_core.faults import Fault
+from zidane_core.text import Growing
 
 Policy: TypeAlias = Literal["ask", "allow-edits", "allow-all", "read-only"]
 
@@ -78,12 +79,11 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
 
 
 class OpenBlock(msgspec.Struct, frozen=True, gc=False):
-    """The block being streamed: closed pieces of 8 KiB or more, and a short tail."""
+    """The block being streamed."""
 
     kind: Literal["agent", "thought"]
     message: str
-    pieces: tuple[str, ...] = ()
-    tail: str = ""
+    text: Growing = Growing()
 
 
 CallPhase: TypeAlias = Literal["new", "gate", "prepare", "ask", "allowed", "run", "transform", "done"]
