@@ -7,6 +7,7 @@ import secrets
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -35,9 +36,14 @@ TIMEOUT: Final = 120.0
 GRACE: Final = 0.3
 """Seconds that output may still come after the command has ended; something in the background may hold the pipe."""
 
+PAUSE: Final = 0.02
+"""Seconds between two reads of output that is not shown any more; what never stops writing must not keep a core busy."""
+
 _CHUNK: Final = 65536
+_WIDE: Final = 2**20  # with the pause some 50 MB/s, which holds up no honest build
 
 Report = Callable[[ToolOutput], None]
+pause = anyio.sleep
 
 
 def prepare_shell(call: RunTool) -> Preview:
@@ -92,6 +98,11 @@ class _Output:
             self._tell(self._decoder.decode(data))
             if self._space <= 0:
                 self._tell("\n[The output goes on and is not shown further.]\n")
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more is shown; only the last of it is still kept."""
+        return self._space <= 0
 
     def finish(self) -> None:
         """Show what an unfinished character left."""
@@ -188,8 +199,9 @@ async def _start(line: str, folder: str, environment: Mapping[str, str], writer:
 
 def _drain(reader: int) -> None:
     with contextlib.suppress(OSError):
-        while os.read(reader, _CHUNK):
-            pass
+        _widen(reader)
+        while os.read(reader, _WIDE):
+            time.sleep(PAUSE)
     os.close(reader)
 
 
@@ -199,9 +211,13 @@ async def _attend(process: anyio.abc.Process, reader: int, output: _Output) -> N
     async with anyio.create_task_group() as tasks:
 
         async def read() -> None:
-            while data := await _read(reader):
+            while data := await _read(reader, _WIDE if output.full else _CHUNK):
+                wide = output.full
                 output.add(data)
-                await anyio.lowlevel.checkpoint()  # a pipe that is never empty must not hold the loop
+                if output.full and not wide:
+                    _widen(reader)
+                # A pipe that is never empty must not hold the loop, and in the end not a core either.
+                await (pause(PAUSE) if output.full else anyio.lowlevel.checkpoint())
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(read)
@@ -212,12 +228,21 @@ async def _attend(process: anyio.abc.Process, reader: int, output: _Output) -> N
     await process.wait()
 
 
-async def _read(reader: int) -> bytes:
+def _widen(reader: int) -> None:
+    """Let the pipe hold what one wide read takes; some systems cannot, or not for everyone."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, _WIDE)
+
+
+async def _read(reader: int, most: int) -> bytes:
     if sys.platform == "win32":
-        return await anyio.to_thread.run_sync(os.read, reader, _CHUNK, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(os.read, reader, most, abandon_on_cancel=True)
     while True:
         try:
-            return os.read(reader, _CHUNK)
+            return os.read(reader, most)
         except BlockingIOError:
             await anyio.wait_readable(reader)
 
