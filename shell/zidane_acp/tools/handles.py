@@ -17,9 +17,16 @@ from zidane_acp.tools.paths import anchor
 from zidane_acp.tools.results import Refused
 from zidane_core.data.tools import ResolvedPath
 
-_HANDLES: Final = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+HANDLES: Final = os.open in os.supports_dir_fd and os.scandir in os.supports_fd and hasattr(os, "O_NOFOLLOW")
+"""Whether the platform can open a name in an open folder."""
+
 _NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_FOLDER: Final = _NO_FOLLOW | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", os.O_RDONLY)
+
+READING: Final = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_DIRECTORY", 0)
+"""How a folder is opened to be listed."""
+
+PASSING: Final = READING | getattr(os, "O_PATH", 0)
+"""How a folder is opened to go through it, which needs no permission to list it."""
 
 
 class Entry(NamedTuple):
@@ -32,26 +39,52 @@ class Entry(NamedTuple):
 @contextlib.contextmanager
 def entry(path: ResolvedPath, roots: tuple[str, ...], make: bool = False) -> Generator[Entry]:
     """The folder of a path, held open. With `make` missing folders are made."""
-    if not _HANDLES:
+    if not HANDLES:
         if make:
             os.makedirs(os.path.dirname(path.real), exist_ok=True)
         yield Entry(None, path.real)
         return
-    # Outside the roots the user agreed to this very path, so the walk starts at the top.
-    start = anchor(path.real, roots) or os.path.splitdrive(path.real)[0] + os.sep
-    names = [name for name in os.path.relpath(path.real, start).split(os.sep) if name != "."]
+    start, names = _way(path, roots)
     if not names:
         raise Refused(f"{path.given} is a folder.")
-    folder = os.open(start, _FOLDER)
+    with _opened_on_the_way(path.given, start, names[:-1], make) as folder:
+        yield Entry(folder, names[-1])
+
+
+@contextlib.contextmanager
+def listable(path: ResolvedPath, roots: tuple[str, ...]) -> Generator[int | str]:
+    """A folder, open to be listed; without directory handles its path."""
+    if not HANDLES:
+        os.scandir(path.real).close()
+        yield path.real
+        return
+    start, names = _way(path, roots)
+    with _opened_on_the_way(path.given, start, names, make=False) as passed:
+        handle = os.open(".", READING, dir_fd=passed)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
+
+
+def _way(path: ResolvedPath, roots: tuple[str, ...]) -> tuple[str, list[str]]:
+    """The folder to start from and the names from there on; outside the roots the walk starts at the top."""
+    start = anchor(path.real, roots) or os.path.splitdrive(path.real)[0] + os.sep
+    return start, [name for name in os.path.relpath(path.real, start).split(os.sep) if name != "."]
+
+
+@contextlib.contextmanager
+def _opened_on_the_way(given: str, start: str, names: list[str], make: bool) -> Generator[int]:
+    folder = os.open(start, PASSING)
     try:
-        for name in names[:-1]:
+        for name in names:
             deeper = _folder(name, folder, make)
             os.close(folder)
             folder = deeper
-        yield Entry(folder, names[-1])
+        yield folder
     except OSError as error:
         if error.errno == errno.ELOOP:
-            raise Refused(f"{path.given} became a symbolic link meanwhile; try again.") from None
+            raise Refused(f"{given} became a symbolic link meanwhile; try again.") from None
         raise
     finally:
         os.close(folder)
@@ -59,13 +92,13 @@ def entry(path: ResolvedPath, roots: tuple[str, ...], make: bool = False) -> Gen
 
 def _folder(name: str, above: int, make: bool) -> int:
     try:
-        return os.open(name, _FOLDER, dir_fd=above)
+        return os.open(name, PASSING, dir_fd=above)
     except FileNotFoundError:
         if not make:
             raise
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, dir_fd=above)
-    return os.open(name, _FOLDER, dir_fd=above)
+    return os.open(name, PASSING, dir_fd=above)
 
 
 @contextlib.contextmanager

@@ -1,12 +1,15 @@
 """The tools `list_files` and `glob`."""
 
+import contextlib
 import itertools
 import os
-from collections.abc import Callable, Iterable
-from typing import Final
+from collections.abc import Callable, Generator, Iterable
+from typing import Final, NamedTuple
 
 from zidane_acp.tools.arguments import integer, text
+from zidane_acp.tools.descent import Place
 from zidane_acp.tools.globs import compiled
+from zidane_acp.tools.handles import listable
 from zidane_acp.tools.paths import checked, path_argument, relative, shown
 from zidane_acp.tools.results import Refused, said
 from zidane_acp.tools.walk import walk
@@ -17,13 +20,24 @@ MOST: Final = 1000
 """Names given at once."""
 
 
-def _folder(call: RunTool) -> tuple[str, str]:
-    """The real folder to look in, and the absolute path to show for it."""
+class _Folder(NamedTuple):
+    """The folder to look in, open, its real path, and the absolute path to show for it."""
+
+    place: Place
+    real: str
+    show: str
+
+
+@contextlib.contextmanager
+def _folder(call: RunTool) -> Generator[_Folder]:
     path = checked(call, path_argument(call))
-    if not os.path.isdir(path.real):
-        problem = "is a file, not a folder" if os.path.exists(path.real) else "does not exist"
-        raise Refused(f"{path.given} {problem}.")
-    return path.real, shown(path, call.cwd)
+    try:
+        with listable(path, call.roots) as place:
+            yield _Folder(place, path.real, shown(path, call.cwd))
+    except FileNotFoundError:
+        raise Refused(f"{path.given} does not exist.") from None
+    except NotADirectoryError:
+        raise Refused(f"{path.given} is a file, not a folder.") from None
 
 
 def _listed(names: Iterable[str], empty: str, hint: str) -> ToolResult:
@@ -39,19 +53,19 @@ def _listed(names: Iterable[str], empty: str, hint: str) -> ToolResult:
 
 def list_files(call: RunTool, stopped: Callable[[], bool]) -> ToolResult:
     """Names below a folder, relative to it; folders end with a slash."""
-    folder, _ = _folder(call)
-    found = walk(folder, stopped, integer(call, "depth", 2))
-    names = (f"{one.path}/" if one.folder else one.path for one in found)
-    return _listed(names, "[The folder is empty.]", "list a folder below or a smaller depth")
+    with _folder(call) as folder:
+        found = walk(folder.place, folder.real, stopped, integer(call, "depth", 2))
+        names = (f"{one.path}/" if one.folder else one.path for one in found)
+        return _listed(names, "[The folder is empty.]", "list a folder below or a smaller depth")
 
 
 def find_files(call: RunTool, stopped: Callable[[], bool]) -> ToolResult:
     """Files whose path fits a pattern, relative to the working folder where they lie in it."""
-    folder, show = _folder(call)
     pattern = compiled(text(call, "pattern"))
-    names = (
-        relative(os.path.join(show, one.path), call.cwd)
-        for one in walk(folder, stopped)
-        if not one.folder and pattern.fullmatch(one.path)
-    )
-    return _listed(names, "No file fits the pattern.", "use a narrower pattern")
+    with _folder(call) as folder:
+        names = (
+            relative(os.path.join(folder.show, one.path), call.cwd)
+            for one in walk(folder.place, folder.real, stopped)
+            if not one.folder and pattern.fullmatch(one.path)
+        )
+        return _listed(names, "No file fits the pattern.", "use a narrower pattern")

@@ -1,7 +1,7 @@
 """The child process of `search` where ripgrep is missing: the standard library only, so that it starts fast.
 
 A regular expression can run for ever and holds the interpreter meanwhile, so it runs in a process that can be
-killed. Arguments: the pattern. Standard input: paths, each ended by NUL. Output, as from ripgrep with --null:
+killed. Arguments: the pattern. Standard input: paths relative to the folder it runs in, each ended by NUL. Output, as from ripgrep with --null:
 `path NUL line-number : text` a line. Exit code 2 and a sentence on stderr when the pattern is broken.
 """
 
@@ -27,13 +27,29 @@ def text_of(data: bytes) -> str | None:
         return data.decode("latin-1")
 
 
+def opened(path: bytes) -> int:
+    """A file, open for reading; OSError when it or a folder on the way is a link."""
+    no_follow = getattr(os, "O_NOFOLLOW", 0)
+    reading = os.O_RDONLY | no_follow | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if os.open not in os.supports_dir_fd:
+        return os.open(path, reading)
+    passing = os.O_RDONLY | no_follow | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_PATH", 0)
+    *folders, name = path.split(b"/")
+    handle = os.open(".", passing)
+    try:
+        for folder in folders:
+            deeper = os.open(folder, passing, dir_fd=handle)
+            os.close(handle)
+            handle = deeper
+        return os.open(name, reading, dir_fd=handle)
+    finally:
+        os.close(handle)
+
+
 def contents(path: bytes) -> bytes:
     """The bytes of a regular file; nothing for what cannot be read, is a link or no file."""
-    flags = (
-        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    )
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
+        with os.fdopen(opened(path), "rb") as file:
             return file.read(MOST) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
     except OSError:
         return b""

@@ -1,7 +1,8 @@
 """The tool `search`: ripgrep where it is installed, else a walk here and the matching in a child process.
 
 Both children write the same format and both are killed when the limit is reached, time is up or the call is
-cancelled.
+cancelled. Folders are walked by handle here and in our own child; ripgrep walks by path, so that what it finds is
+looked at again.
 """
 
 import contextlib
@@ -20,13 +21,14 @@ import anyio.abc
 from zidane_acp.tools import match_lines
 from zidane_acp.tools.arguments import integer, passable, text
 from zidane_acp.tools.globs import compiled
+from zidane_acp.tools.handles import entry, listable, opened
 from zidane_acp.tools.paths import checked, path_argument, relative, shown
 from zidane_acp.tools.processes import started
 from zidane_acp.tools.results import Refused, said
 from zidane_acp.tools.walk import walk
 from zidane_core.agent.effects import RunTool
 from zidane_core.bounded import bounded
-from zidane_core.data.tools import ToolResult
+from zidane_core.data.tools import ResolvedPath, ToolResult
 
 SECONDS: Final = 30.0
 ROOM: Final = 64 * 1024
@@ -58,10 +60,16 @@ class _Place(NamedTuple):
     folder: str
     file: str | None
     show: str
+    roots: tuple[str, ...]
+
+    @property
+    def path(self) -> ResolvedPath:
+        """The folder as a path."""
+        return ResolvedPath(self.show, self.folder, True)
 
 
 class _Match(NamedTuple):
-    path: str
+    path: str  # with surrogates for bytes that are no UTF-8, so that it can be opened
     line: str
     text: str
 
@@ -86,10 +94,10 @@ def _place(call: RunTool) -> _Place:
     path = checked(call, path_argument(call))
     show = shown(path, call.cwd)
     if os.path.isdir(path.real):
-        return _Place(path.real, None, show)
+        return _Place(path.real, None, show, call.roots)
     if not os.path.isfile(path.real):
         raise Refused(f"There is no file or folder {path.given}.")
-    return _Place(os.path.dirname(path.real), os.path.basename(path.real), os.path.dirname(show))
+    return _Place(os.path.dirname(path.real), os.path.basename(path.real), os.path.dirname(show), call.roots)
 
 
 def _ripgrep(program: str, pattern: str, place: _Place) -> _Child:
@@ -99,9 +107,10 @@ def _ripgrep(program: str, pattern: str, place: _Place) -> _Child:
 def _python(pattern: str, place: _Place, stopped: Callable[[], bool]) -> _Child:
     if not sys.executable:
         raise Refused("Searching needs ripgrep here; install it, so that `rg` is found.")
-    found = (one.path for one in walk(place.folder, stopped) if not one.folder)
-    paths = [place.file] if place.file else found
-    listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    with listable(place.path, place.roots) as top:
+        found = (one.path for one in walk(top, place.folder, stopped) if not one.folder)
+        paths = [place.file] if place.file else found
+        listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
     return _Child((sys.executable, "-I", "-S", match_lines.__file__, pattern), listed)
 
 
@@ -124,20 +133,42 @@ def _match(line: bytes) -> _Match | None:
     number, colon, found = rest.partition(b":")
     if not nul or not colon or not number.isdigit():
         return None
-    name = path.decode("utf-8", "replace").removeprefix("./")
+    name = os.fsdecode(path).removeprefix("./")
     shortened = found.decode("utf-8", "replace").removesuffix("\r")
     return _Match(
         name, number.decode(), shortened if len(shortened) <= WIDTH else shortened[: WIDTH - 1] + "…"
     )
 
 
+async def _start(child: _Child, place: _Place, environment: Mapping[str, str]) -> anyio.abc.Process:
+    """The child in its folder, which is opened as it was found: a link that took its place is refused."""
+    with listable(place.path, place.roots) as top:
+        by_handle = isinstance(top, int) and sys.platform == "linux"
+        folder = f"/proc/self/fd/{top}" if by_handle else place.folder
+        return await started(child.arguments, folder, environment, stdin=subprocess.PIPE)
+
+
+def _straight(place: _Place, paths: frozenset[str]) -> frozenset[str]:
+    """The paths that lead to a file without any link."""
+    return frozenset(path for path in paths if _is_straight(place, path))
+
+
+def _is_straight(place: _Place, path: str) -> bool:
+    try:
+        found = ResolvedPath(path, os.path.join(place.folder, path), True)
+        with entry(found, place.roots) as there, opened(there, path):
+            return True
+    except (OSError, Refused):
+        return False
+
+
 async def _run(
-    child: _Child, folder: str, environment: Mapping[str, str], fits: Callable[[str], bool], limit: int
+    child: _Child, place: _Place, environment: Mapping[str, str], fits: Callable[[str], bool], limit: int
 ) -> _Ended:
     matches: list[_Match] = []
     complaint = bytearray()
     more, late = False, False
-    process = await started(child.arguments, folder, environment, stdin=subprocess.PIPE)
+    process = await _start(child, place, environment)
     async with process:
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
         if stdin is None or stdout is None or stderr is None:
@@ -202,19 +233,27 @@ async def search(call: RunTool, environment: Mapping[str, str], use_ripgrep: boo
         stop.set()
     ended = await _run(
         child,
-        place.folder,
+        place,
         environment,
         lambda path: wanted is None or wanted.fullmatch(path) is not None,
         limit,
     )
+    if program:
+        paths = frozenset(match.path for match in ended.matches)
+        kept = await anyio.to_thread.run_sync(_straight, place, paths, abandon_on_cancel=True)
+        ended = ended._replace(matches=tuple(match for match in ended.matches if match.path in kept))
     return _result(ended, place, call.cwd, limit)
+
+
+def _legible(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _result(ended: _Ended, place: _Place, cwd: str, limit: int) -> ToolResult:
     if ended.problem:
         raise Refused(f"The search failed: {ended.problem}")
     lines = (
-        f"{relative(os.path.join(place.show, match.path), cwd)}:{match.line}: {match.text}"
+        f"{relative(os.path.join(place.show, _legible(match.path)), cwd)}:{match.line}: {match.text}"
         for match in ended.matches
     )
     notes = {

@@ -1,8 +1,14 @@
-"""Walking a folder as git sees it: .gitignore files count, `.git` is left out, links are not followed."""
+"""Walking a folder as git sees it: .gitignore files count, `.git` is left out, links are not followed.
+
+Folders are opened by handle, so this holds also for a folder that becomes a link while it is walked.
+"""
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
+
+from zidane_acp.tools.descent import Descent, Place
 
 _RULES_ROOM: Final = 2**20
 
@@ -21,15 +27,13 @@ class _Rules(NamedTuple):
     ignores: Callable[[str], bool | None]
 
 
-def _rules(folder: str) -> tuple[_Rules, ...]:
+def _rules(folder: str, place: Place) -> tuple[_Rules, ...]:
     """The rules of a folder's own .gitignore, none when it has no readable one."""
-    name = os.path.join(folder, ".gitignore")
     try:
-        if os.path.islink(name):  # git does not follow it either
-            return ()
-        with open(name, "rb") as file:
-            lines = file.read(_RULES_ROOM).decode("utf-8", "replace").splitlines()
+        lines = _content(place).decode("utf-8", "replace").splitlines()
     except OSError:
+        return ()
+    if not lines:
         return ()
     from pathspec import GitIgnoreSpec
 
@@ -42,6 +46,19 @@ def _rules(folder: str) -> tuple[_Rules, ...]:
         return spec.check_file(path).include
 
     return (_Rules(folder, ignores),)
+
+
+def _content(place: Place) -> bytes:
+    """The bytes of a .gitignore; none of a link, which git does not follow either, and of what is no file."""
+    flags = (
+        os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    )
+    if isinstance(place, int):
+        handle = os.open(".gitignore", flags, dir_fd=place)
+    else:
+        handle = os.open(os.path.join(place, ".gitignore"), flags)
+    with os.fdopen(handle, "rb") as file:
+        return file.read(_RULES_ROOM) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
 
 
 def _is_valid(line: str) -> bool:
@@ -73,40 +90,50 @@ def _rules_above(start: str) -> tuple[_Rules, ...]:
     folder = start
     while not os.path.lexists(os.path.join(folder, ".git")) and folder != os.path.dirname(folder):
         folder = os.path.dirname(folder)
-        rules = _rules(folder) + rules
+        rules = _rules(folder, folder) + rules
     folders = [start]
     while rules and folders[-1] != rules[0].folder and folders[-1] != os.path.dirname(folders[-1]):
         folders.append(os.path.dirname(folders[-1]))
     return () if any(_ignored(one, True, rules) for one in folders[:-1]) else rules
 
 
-def walk(start: str, stopped: Callable[[], bool], depth: int | None = None) -> Iterator[Found]:
+def walk(top: Place, start: str, stopped: Callable[[], bool], depth: int | None = None) -> Iterator[Found]:
     """What lies below a folder in the order of names, each folder before its content, down to `depth` levels.
 
-    Folders that cannot be read count as empty. It ends early when `stopped` says so.
+    `top` is the folder, open, and `start` its real path. Folders that cannot be read count as empty. It ends
+    early when `stopped` says so.
     """
     # A stack of open folders, not recursion: trees may be deeper than the interpreter's stack.
-    stack = [_open(start, "", _rules_above(start))]
-    while stack and not stopped():
-        one = next(stack[-1].entries, None)
-        if one is None:
-            stack.pop()
-            continue
-        yield one
-        if one.folder and (depth is None or len(stack) < depth):
-            stack.append(_open(start, f"{one.path}/", stack[-1].rules))
+    stack = [_listed(top, start, "", _rules_above(start))]
+    way = Descent(top)
+    try:
+        while stack and not stopped():
+            one = next(stack[-1].entries, None)
+            if one is None:
+                stack.pop()
+                way.leave()
+                continue
+            yield one
+            if one.folder and (depth is None or len(stack) < depth):
+                try:
+                    place = way.enter(one.path.rpartition("/")[2])
+                except OSError:
+                    continue
+                stack.append(_listed(place, start, f"{one.path}/", stack[-1].rules))
+    finally:
+        way.close()
 
 
 class _Folder(NamedTuple):
-    """An open folder: what is left of it, and the rules that hold in it."""
+    """A listed folder: what is left of it, and the rules that hold in it."""
 
     entries: Iterator[Found]
     rules: tuple[_Rules, ...]
 
 
-def _open(start: str, inside: str, above: tuple[_Rules, ...]) -> _Folder:
-    place = os.path.join(start, inside).rstrip(os.sep) or os.sep
-    rules = above + _rules(place)
+def _listed(place: Place, start: str, inside: str, above: tuple[_Rules, ...]) -> _Folder:
+    path = os.path.join(start, inside).rstrip(os.sep) or os.sep
+    rules = above + _rules(path, place)
     try:
         with os.scandir(place) as entries:
             listed = sorted((item.name, item.is_dir(follow_symlinks=False)) for item in entries)
@@ -115,6 +142,6 @@ def _open(start: str, inside: str, above: tuple[_Rules, ...]) -> _Folder:
     kept = (
         Found(f"{inside}{name}", folder)
         for name, folder in listed
-        if name != ".git" and not _ignored(os.path.join(place, name), folder, rules)
+        if name != ".git" and not _ignored(os.path.join(path, name), folder, rules)
     )
     return _Folder(kept, rules)

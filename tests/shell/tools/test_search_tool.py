@@ -154,6 +154,7 @@ async def test_ripgrep_is_called_without_a_shell(
     program.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > "$PWD/arguments"\nprintf "./a\\0001:found\\n"\n')
     program.chmod(program.stat().st_mode | stat.S_IEXEC)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    (space.root / "a").touch()
     assert await space.text("search", pattern="--pre=x; $(touch y)") == "a:1: found"
     arguments = (space.root / "arguments").read_text().splitlines()
     assert arguments[-3:] == ["--", "--pre=x; $(touch y)", "./"]
