@@ -2,6 +2,7 @@
 
 import os
 import stat
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,22 @@ async def test_the_folder_to_search_in_swapped_before_the_child_starts(
     refusal = await space.refusal("search", pattern="needle", path="src")
     assert "is not a folder" in refusal.lower().replace("not a directory", "is not a folder")
     await space.tools.aclose()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can start a child in an open folder")
+async def test_the_child_starts_in_the_folder_that_was_opened(
+    space: Space, swap: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(space, monkeypatch, 'pwd -P > "$0.folder"')
+    begun = search.started
+
+    async def late(*given: Any, **more: Any) -> Any:
+        swap("src")
+        return await begun(*given, **more)
+
+    monkeypatch.setattr(search, "started", late)
+    await space.text("search", pattern="needle", path="src")
+    assert (space.root.parent / "bin" / "rg.folder").read_text() == f"{space.root.parent}/away\n"
 
 
 async def test_what_ripgrep_found_behind_a_link_is_left_out(
