@@ -13,6 +13,7 @@ import msgspec
 from anyio import CancelScope
 from anyio.abc import TaskGroup, TaskStatus
 
+from zidane_acp.where import where
 from zidane_core.acp.decode import decode_cancel_request
 from zidane_core.acp.frames import MAX_FRAME, Framing, Item, encode, splitter
 from zidane_core.acp.jsonrpc import (
@@ -272,7 +273,7 @@ class JsonRpcConnection:
         except JsonRpcError as error:
             return encode_error(request.id, Fault(error.code, error.message, error.data))
         except Exception as error:
-            _log.error("the handler of %s failed: %s", request.method, _where(error))
+            _log.error("the handler of %s failed: %s", request.method, where(error))
             return encode_error(request.id, Fault(ErrorCode.INTERNAL_ERROR, "Internal error"))
 
     async def _notified(self, notification: Notification) -> None:
@@ -284,7 +285,7 @@ class JsonRpcConnection:
         try:
             await self._on_notification(notification.method, _opened(notification.params))
         except Exception as error:
-            _log.error("the handler of %s failed: %s", notification.method, _where(error))
+            _log.error("the handler of %s failed: %s", notification.method, where(error))
 
     def _cancel(self, params: msgspec.Raw) -> None:
         key = fold(decode_cancel_request(params), lambda found: id_key(found.request_id), lambda _: None)
@@ -378,12 +379,3 @@ def _value(response: Response | None) -> object:
         return _opened(response.result)
     data = None if response.error.data is msgspec.UNSET else response.error.data
     raise RemoteError(response.error.code, response.error.message, data)
-
-
-def _where(error: Exception) -> str:
-    """The kind of an exception and its place, never its text, which may hold a secret."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = "" if trace is None else f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
-    return f"{type(error).__name__}{place}"

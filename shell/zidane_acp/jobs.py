@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
+from zidane_acp.where import where
 from zidane_core.agent.effects import What
 from zidane_core.agent.events import (
     Ended,
@@ -72,7 +73,7 @@ class Jobs:
         except Exception as error:
             # A bug or an unforeseen failure of the outside world: the turn must still end.
             kind = type(error).__name__
-            LOGGER.error("job %s failed", type(what).__name__, exc_info=error)
+            LOGGER.error("job %s failed: %s", type(what).__name__, where(error))
             return Failed(
                 Fault(ErrorCode.INTERNAL_ERROR, f"An internal error ({kind}) stopped the work; see the log.")
             )
