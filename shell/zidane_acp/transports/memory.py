@@ -1,9 +1,12 @@
 """A transport in memory: two ends that speak to each other, for tests and for hosts with a transport of their own."""
 
-import math
+from typing import Final
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+ROOM: Final = 16
+"""Pieces that wait for the other end before a sender waits, too."""
 
 
 class MemoryTransport:
@@ -23,7 +26,8 @@ class MemoryTransport:
             return b""
 
     async def send(self, data: bytes) -> None:
-        """Hand bytes to the other end. Raises anyio.BrokenResourceError when it is closed."""
+        """Hand bytes to the other end, which has room for a few. Raises anyio.BrokenResourceError when it is
+        closed."""
         await self._send.send(data)
 
     async def aclose(self) -> None:
@@ -34,6 +38,6 @@ class MemoryTransport:
 
 def memory_pair() -> tuple[MemoryTransport, MemoryTransport]:
     """Two connected ends."""
-    there, from_here = anyio.create_memory_object_stream[bytes](math.inf)
-    back, from_there = anyio.create_memory_object_stream[bytes](math.inf)
+    there, from_here = anyio.create_memory_object_stream[bytes](ROOM)
+    back, from_there = anyio.create_memory_object_stream[bytes](ROOM)
     return MemoryTransport(there, from_there), MemoryTransport(back, from_here)
