@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from zidane_acp.descriptors import read_ready
 from zidane_core.acp.connection import Connection, Opened, Received
 from zidane_core.acp.frames import MAX_FRAME, Framing, Item, Splitter, encode, splitter
 from zidane_core.acp.step import begin, step
@@ -22,12 +23,16 @@ Watch: TypeAlias = Callable[[str, bytes], None]
 
 
 class Beginning(msgspec.Struct, frozen=True, kw_only=True):
-    """A connection's state, the splitter that holds what came of the next frame, and effects still to perform."""
+    """A connection's state, the splitter that holds what came of the next frame, and effects still to perform.
+
+    `unsent` is the rest of a frame of which a part is out.
+    """
 
     connection: Connection
     splitter: Splitter
     framing: Framing
     effects: tuple[Effect, ...] = ()
+    unsent: bytes = b""
 
 
 def fresh(opened: Opened, framing: Framing = "ndjson", max_frame: int = MAX_FRAME) -> Beginning:
@@ -38,24 +43,25 @@ def fresh(opened: Opened, framing: Framing = "ndjson", max_frame: int = MAX_FRAM
 def answer_first(
     beginning: Beginning, source: int, sink: int, now: Callable[[], float], watch: Watch | None = None
 ) -> Beginning:
-    """Read a descriptor until a frame is there, and write what the core says to it. At the end of the input, or
-    when something is to be done that is no frame, the loop takes over."""
+    """Read a descriptor until a frame is there, and write what the core says to it. The loop takes over at the
+    end of the input, where a descriptor does not wait, and when something is to be done that is no frame."""
     connection, effects = beginning.connection, list[Effect]()
-    while not effects and connection is beginning.connection and (data := os.read(source, CHUNK)):
+    while not effects and connection is beginning.connection and (data := read_ready(source, CHUNK)):
         for item in beginning.splitter.feed(data):
             _see(watch, item)
             connection, more = step(connection, Received(now(), item))
             effects += more
-    sent = 0
+    sent, unsent = 0, b""
     for effect in effects:
-        if not isinstance(effect, Send):
+        if unsent or not isinstance(effect, Send):
             break
         if watch is not None:
             watch("out", effect.frame)
-        if not _write(sink, encode(effect.frame, beginning.framing)):
-            break
+        unsent = _write(sink, encode(effect.frame, beginning.framing))
         sent += 1
-    return msgspec.structs.replace(beginning, connection=connection, effects=tuple(effects[sent:]))
+    return msgspec.structs.replace(
+        beginning, connection=connection, effects=tuple(effects[sent:]), unsent=unsent
+    )
 
 
 def _see(watch: Watch | None, item: Item) -> None:
@@ -63,12 +69,12 @@ def _see(watch: Watch | None, item: Item) -> None:
         watch("in", item)
 
 
-def _write(sink: int, data: bytes) -> bool:
-    """Whether all of it went out; if not, the loop will find that nobody reads any more."""
+def _write(sink: int, data: bytes) -> bytes:
+    """What did not go out: the loop waits for a descriptor that does not, and finds that nobody reads any more."""
     view = memoryview(data)
     try:
         while view:
             view = view[os.write(sink, view) :]
     except OSError:
-        return False
-    return True
+        return bytes(view)
+    return b""

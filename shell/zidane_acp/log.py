@@ -2,46 +2,31 @@
 
 import logging
 import os
-import re
-import sys
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from zidane_acp.background import Background, write_all
+from zidane_acp.masking import mask_start, secret_values
 from zidane_acp.settings import LogLevel
 
-MASK: Final = "[hidden]"
-SECRET_NAME: Final = re.compile(r"(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
-SHAPES: Final = (
-    # An authorization header or a key assignment in any of the common spellings.
-    re.compile(r"(?i)\b(bearer|basic)\s+(?=\S*[\d=])[\w.~+/=-]{8,}"),
-    re.compile(
-        r"(?i)((?:x-)?(?:goog-)?api[_-]?key|authorization|access[_-]?token|secret|password)"
-        r"([\"']?\s*[:=]\s*[\"']?)[^\s\"',;&}]+"
-    ),
-    # Keys that announce themselves by a prefix.
-    re.compile(r"\b(?:sk|pk|rk|gsk|csk|xai|ghp|gho|github_pat|glpat|hf|AKIA|AIza)[-_]?[A-Za-z0-9_-]{12,}"),
-)
 LEVELS: Final[Mapping[LogLevel, int]] = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
     "warning": logging.WARNING,
     "error": logging.ERROR,
 }
+CHATTY: Final = ("asyncio", "h11", "httpcore", "httpcore2", "httpx", "httpx2")
+"""Loggers of libraries that tell headers and bodies at the lower levels."""
 
+LONGEST: Final = 16 * 1024
+"""Characters of one record."""
 
-def mask(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text with known secrets and everything that looks like a key replaced."""
-    for secret in secrets:
-        text = text.replace(secret, MASK)
-    text = SHAPES[0].sub(rf"\1 {MASK}", text)
-    text = SHAPES[1].sub(rf"\1\2{MASK}", text)
-    return SHAPES[2].sub(MASK, text)
+BOUND: Final = 1024 * 1024
+"""Bytes that may wait for a reader of stderr. What comes beyond is counted, so that a client that never reads
+its agent's stderr cannot hold it up."""
 
-
-def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables whose name says that they are secret; short ones would mask ordinary words."""
-    found = {value for name, value in environment.items() if SECRET_NAME.search(name) and len(value) >= 8}
-    return tuple(sorted(found, key=len, reverse=True))
+FLUSH_WITHIN: Final = 0.1
+"""Seconds that the last lines get at the end."""
 
 
 class MaskingFormatter(logging.Formatter):
@@ -52,18 +37,44 @@ class MaskingFormatter(logging.Formatter):
         self._secrets = tuple(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
-        return mask(super().format(record), self._secrets)
+        return mask_start(super().format(record), self._secrets, LONGEST)
 
 
-def configure(level: LogLevel = "warning", file: str | None = None) -> None:
-    """Send all logging to stderr, or to `file` (made with mode 0600). Raises OSError when it cannot be opened."""
-    handler: logging.Handler
-    if file is None:
-        handler = logging.StreamHandler(sys.stderr)
-    else:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        handler = logging.StreamHandler(
-            os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
-        )
+class BackgroundHandler(logging.Handler):
+    """Writes records to a descriptor in a thread of its own. Nobody who logs waits."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._broken = False
+        self._lines: Background[str] = Background(self._write, BOUND)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            line = self.format(record)
+        except Exception as error:
+            # A library's call that does not fit its own text; what failed may hold anything, so only its kind.
+            line = f"ERROR {record.name}: a line of the log could not be made ({type(error).__name__})"
+        self._lines.put(line, len(line))
+
+    def flush(self) -> None:
+        """Give the last lines a moment to get out."""
+        self._lines.flush(FLUSH_WITHIN)
+
+    def _write(self, line: str, lost: int) -> None:
+        note = f"[{lost} lines were left out: they came faster than they were read.]\n" if lost else ""
+        if not self._broken:
+            try:
+                write_all(self._descriptor, f"{note}{line}\n".encode("utf-8", "backslashreplace"))
+            except OSError:
+                # The log itself is gone; there is nowhere left to tell.
+                self._broken = True
+
+
+def configure(level: LogLevel = "warning", descriptor: int = 2) -> None:
+    """Send all logging to a descriptor: that of stderr, or of a file."""
+    handler = BackgroundHandler(descriptor)
     handler.setFormatter(MaskingFormatter(secret_values(os.environ)))
     logging.basicConfig(level=LEVELS[level], handlers=[handler], force=True)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(max(LEVELS[level], logging.WARNING))

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from zidane_acp.descriptors import fill_missing
 from zidane_acp.settings import Settings, parse
 
 HELP_OR_VERSION = frozenset({"--help", "-h", "--version", "-V"})
@@ -11,6 +12,7 @@ HELP_OR_VERSION = frozenset({"--help", "-h", "--version", "-V"})
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and give the exit code. Bare flags, or `serve`, speak ACP on stdin and stdout."""
+    fill_missing()
     if argv is None:
         _insist_on_utf8()
     words = list(sys.argv[1:] if argv is None else argv)
@@ -26,6 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
                     "zidane-acp waits for ACP messages on standard input; `zidane-acp chat` starts a conversation.",
                     file=sys.stderr,
                 )
+            from zidane_acp.signals import end_at_once
+
+            end_at_once()
             from zidane_acp.stdio import run
 
             return run(settings)

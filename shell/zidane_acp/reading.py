@@ -1,6 +1,6 @@
 """Bytes of the peer to events: the splitter of the core, fed by the transport."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from zidane_acp.beginning import Watch
 from zidane_acp.ports import Transport
@@ -14,12 +14,17 @@ async def read(
     splitter: Splitter,
     put: Callable[[ConnectionEvent], None],
     now: Callable[[], float],
+    heard: Callable[[], Awaitable[None]],
     watch: Watch | None = None,
 ) -> None:
-    """Put an event for every frame of a transport, then one for its end."""
+    """Put an event for every frame of a transport, then one for its end.
+
+    `heard` waits while the peer does not read what it asked for.
+    """
     while data := await transport.receive():
         for item in splitter.feed(data):
             _give(item, put, now, watch)
+        await heard()
     for item in splitter.end():
         _give(item, put, now, watch)
     put(Closed(now(), "eof"))

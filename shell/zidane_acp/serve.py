@@ -1,7 +1,7 @@
 """The loop of one connection: inbox -> step -> perform. It knows no method and no meaning."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from zidane_acp.beginning import Beginning, Watch
+from zidane_acp.ending import Ending, flush
 from zidane_acp.inbox import Inbox
 from zidane_acp.jobs import Jobs
 from zidane_acp.outbox import Outbox
@@ -25,8 +26,6 @@ LOGGER: Final = logging.getLogger("zidane_acp")
 LEVELS: Final[Mapping[str, int]] = MappingProxyType(
     {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 )
-FLUSH_WITHIN: Final = 0.3
-"""Seconds that the last frames get before the connection is given up."""
 
 
 async def serve(
@@ -38,9 +37,15 @@ async def serve(
     inbox: Inbox[ConnectionEvent],
     now: Callable[[], float],
     watch: Watch | None = None,
+    ending: Ending | None = None,
+    release: Callable[[], Coroutine[Any, Any, None]] = checkpoint,
 ) -> int:
-    """Serve one connection until the peer is gone or `inbox` is told to close; gives the exit code."""
-    outbox = Outbox(transport, lambda: inbox.put(Closed(now(), "broken_pipe")))
+    """Serve one connection until the peer is gone or `inbox` is told to close; gives the exit code.
+
+    `ending` bounds what follows. `release` ends what tools left running, whatever else still hangs then.
+    """
+    ending = ending or Ending(now)
+    outbox = Outbox(transport, lambda: inbox.put(Closed(now(), "broken_pipe")), ending.moved)
     performer = Performer(models, tools, outbox.room)
 
     def send(effect: Send) -> None:
@@ -51,30 +56,37 @@ async def serve(
     code = 0
     async with anyio.create_task_group() as tasks:
         jobs = Jobs(tasks, performer.run, now, inbox.put)
-        tasks.start_soon(read, transport, beginning.splitter, inbox.put, now, watch)
+        tasks.start_soon(read, transport, beginning.splitter, inbox.put, now, outbox.heard, watch)
         tasks.start_soon(outbox.run)
-        code = await _loop(beginning, inbox, _performers(send, jobs))
-        with anyio.move_on_after(FLUSH_WITHIN):
-            await outbox.drained()
+        if beginning.unsent:
+            outbox.put(beginning.unsent)
+        code = await _loop(beginning, inbox, _performers(send, jobs), ending)
+        async with anyio.create_task_group() as last:
+            last.start_soon(release)
+            await flush(outbox, inbox, ending)
         tasks.cancel_scope.cancel()
     return code
 
 
 async def _loop(
-    beginning: Beginning, inbox: Inbox[ConnectionEvent], perform: Mapping[type, Callable[[Any], None]]
+    beginning: Beginning,
+    inbox: Inbox[ConnectionEvent],
+    perform: Mapping[type, Callable[[Any], None]],
+    ending: Ending,
 ) -> int:
     connection, effects = beginning.connection, beginning.effects
     for effect in effects:
         perform[type(effect)](effect)
     while True:
         for event in await inbox.take():
+            if type(event) is Closed:
+                ending.closed(event.reason)
             connection, effects = step(connection, event)
             for effect in effects:
                 if type(effect) is Exit:
                     return effect.code
                 perform[type(effect)](effect)
-        # Gives the writer and the jobs their turn even when events never stop coming.
-        await checkpoint()
+        await checkpoint()  # gives the writer and the jobs their turn even when events never stop coming
 
 
 def _performers(send: Callable[[Send], None], jobs: Jobs) -> Mapping[type, Callable[[Any], None]]:

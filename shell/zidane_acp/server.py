@@ -1,11 +1,14 @@
 """The ACP agent side as a library: `create_acp_server` and `run_acp_stdio_server` (seed items 3 and 7)."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from zidane_acp.beginning import Beginning, Watch, fresh
+from zidane_acp.ending import Ending
 from zidane_acp.inbox import Inbox
 from zidane_acp.options import AcpServerOptions, StdioOptions, choices_of, opened_of, providers_of
 from zidane_acp.ports import Tools, Transport
@@ -48,21 +51,49 @@ class AcpServer:
         transport: Transport,
         inbox: Inbox[ConnectionEvent],
         watch: Watch | None = None,
+        ending: Ending | None = None,
     ) -> int:
-        """Serve a connection that has begun. `inbox` lets the caller put events of its own, such as `Closed`."""
-        tools = self._options.tools or LocalOnDemand(self._options)
-        try:
-            return await serve(
-                beginning, transport, self._models, tools, inbox=inbox, now=time.monotonic, watch=watch
+        """Serve a connection that has begun. `inbox` lets the caller put events of its own, such as `Closed`;
+        `ending` bounds what comes after that."""
+        if self._options.tools is not None:
+            # The host's own, which it may use for more than this connection.
+            return await self._serve(
+                beginning, transport, self._options.tools, checkpoint, inbox, watch, ending
             )
+        tools = LocalOnDemand(self._options)
+        try:
+            return await self._serve(beginning, transport, tools, tools.aclose, inbox, watch, ending)
         finally:
-            if self._options.tools is None:
-                with anyio.CancelScope(shield=True):
-                    await tools.aclose()
+            # Once more, for what jobs have left after the end of the connection, and when it was cancelled.
+            with anyio.CancelScope(shield=True):
+                await tools.aclose()
+
+    async def _serve(
+        self,
+        beginning: Beginning,
+        transport: Transport,
+        tools: Tools,
+        release: Callable[[], Coroutine[Any, Any, None]],
+        inbox: Inbox[ConnectionEvent],
+        watch: Watch | None,
+        ending: Ending | None,
+    ) -> int:
+        return await serve(
+            beginning,
+            transport,
+            self._models,
+            tools,
+            inbox=inbox,
+            now=time.monotonic,
+            watch=watch,
+            ending=ending,
+            release=release,
+        )
 
     async def aclose(self) -> None:
         """Close the providers."""
-        for model in set(self._models.values()):
+        # By identity: a host's model need not be hashable.
+        for model in {id(model): model for model in self._models.values()}.values():
             await model.aclose()
 
 
@@ -100,7 +131,9 @@ def run_acp_stdio_server(options: AcpServerOptions | StdioOptions) -> int:
     """Serve ACP on standard input and output until the client is gone; gives the exit code.
 
     Takes `StdioOptions` for other descriptors, framing, bound and trace. Raises ValueError as
-    `create_acp_server` does. The real stdout belongs to the protocol from here on: prints go to stderr.
+    `create_acp_server` does, and OSError when the trace cannot be opened. The real stdout belongs to the protocol
+    from here on: prints go to stderr. When a thread or a model still hangs two seconds after the client is gone,
+    the process is ended with that code.
     """
     from zidane_acp.stdio import serve_stdio
 

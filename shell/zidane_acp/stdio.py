@@ -1,87 +1,106 @@
-"""The agent on standard input and output: descriptors, signals, trace, exit code.
+"""The agent on standard input and output: descriptors, signals, log, trace, exit code.
 
 Nothing here imports the event loop before the first answer is out.
 """
 
 import os
-import signal
 import sys
 import time
-from types import FrameType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from zidane_acp import wiring
-from zidane_acp.beginning import Beginning, Watch, answer_first, fresh
-from zidane_acp.descriptors import take_stdin, take_stdout
+from zidane_acp.beginning import answer_first, fresh
+from zidane_acp.descriptors import fill_missing, open_appending, take_stdin, take_stdout
 from zidane_acp.options import StdioOptions, opened_of
-from zidane_acp.settings import Settings
+from zidane_acp.settings import LogLevel, Settings
+from zidane_acp.signals import end_at_once, restored
 
 if TYPE_CHECKING:
     from zidane_acp.trace import Trace
 
 USAGE: Final = 2
+TRACE_WITHIN: Final = 0.5
+"""Seconds that the last lines of the trace get at the end."""
 
 
 def run(settings: Settings) -> int:
     """Serve with the settings of the command line; gives the exit code."""
     options = wiring.options_of(settings, os.environ)
     if isinstance(options, wiring.WiringProblem):
-        print(f"zidane-acp: {options.message}", file=sys.stderr)
-        return USAGE
-    code = serve_stdio(options, settings)
-    _leave_if_held(code)
-    return code
+        return _refuse(options.message)
+    try:
+        log = 2 if settings.log_file is None else open_appending(settings.log_file)
+    except OSError as error:
+        return _cannot("--log-file", error)
+    try:
+        return serve_stdio(options, lambda: _configure_log(settings.log_level, log))
+    except TraceProblem as problem:
+        return _cannot("--trace", problem.error)
 
 
-def serve_stdio(options: StdioOptions, settings: Settings | None = None) -> int:
+class TraceProblem(OSError):
+    """The file of the trace cannot be opened."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(error.errno, error.strerror, error.filename)
+        self.error = error
+
+
+def serve_stdio(options: StdioOptions, begun: Callable[[], None] = lambda: None) -> int:
     """Serve one client on descriptors of this process, with all that belongs to being its child.
 
-    Raises ValueError as `create_acp_server` does.
+    `begun` is called when the first answer is out. Raises ValueError as `create_acp_server` does, and OSError when
+    the trace cannot be opened.
     """
+    fill_missing()
     beginning = fresh(opened_of(options.server, time.monotonic()), options.framing, options.max_frame)
-    source = take_stdin() if options.input is None else options.input
-    sink = take_stdout() if options.output is None else options.output
     trace = None if options.trace is None else _trace(options.trace)
     watch = None if trace is None else trace.frame
+    source = take_stdin() if options.input is None else options.input
+    sink = take_stdout() if options.output is None else options.output
     try:
-        signal.signal(signal.SIGTERM, _end_now)
-        beginning = answer_first(beginning, source, sink, time.monotonic, watch)
-        if settings is not None:
-            from zidane_acp import log
+        with restored():
+            end_at_once()
+            beginning = answer_first(beginning, source, sink, time.monotonic, watch)
+            begun()
+            # Only now, since the loop takes longer to load than all before.
+            from zidane_acp.process import serve_process
 
-            log.configure(settings.log_level, settings.log_file)
-        return _carry_on(beginning, source, sink, options, watch)
+            return serve_process(beginning, source, sink, options, watch, lambda: _flush(trace))
     finally:
         if trace is not None:
-            trace.close()
+            trace.close(TRACE_WITHIN)
 
 
-def _leave_if_held(code: int) -> None:
-    """A thread that hangs, on a dead network drive say, must not keep the process: the client is gone."""
-    import logging
-    import threading
-
-    others = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
-    if any(not thread.daemon for thread in others):
-        logging.shutdown()
-        os._exit(code)
-
-
-def _end_now(number: int, frame: FrameType | None) -> None:
-    """A signal before the loop runs: nothing has been started that would have to be ended."""
-    os._exit(128 + number)
+def _flush(trace: "Trace | None") -> None:
+    if trace is not None:
+        trace.flush(TRACE_WITHIN)
 
 
 def _trace(path: str) -> "Trace":
     # Imported only when it is asked for: the start of the agent is waited for.
+    from zidane_acp.masking import secret_values
     from zidane_acp.trace import Trace
 
-    return Trace(path)
+    try:
+        return Trace(path, secret_values(os.environ))
+    except OSError as error:
+        raise TraceProblem(error) from error
 
 
-def _carry_on(
-    beginning: Beginning, source: int, sink: int, options: StdioOptions, watch: Watch | None
-) -> int:
-    from zidane_acp.process import serve_process
+def _configure_log(level: LogLevel, descriptor: int) -> None:
+    from zidane_acp import log
 
-    return serve_process(beginning, source, sink, options, watch)
+    log.configure(level, descriptor)
+
+
+def _cannot(flag: str, error: OSError) -> int:
+    return _refuse(
+        f"The file of {flag} cannot be opened: {error.strerror}: {error.filename}. Give another one."
+    )
+
+
+def _refuse(problem: str) -> int:
+    print(f"zidane-acp: {problem}", file=sys.stderr)
+    return USAGE

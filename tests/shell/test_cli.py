@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from zidane_acp import log
+from zidane_acp import masking
 from zidane_acp.doctor import Finding, findings, keys, provider, reach, run_doctor, state
 from zidane_acp.main import main
 from zidane_acp.settings import FLAGS, Settings
@@ -206,25 +206,25 @@ def test_doctors_parts(tmp_path: Path) -> None:
     ],
 )
 def test_keys_are_masked(text: str) -> None:
-    masked = log.mask(text, ("my own abcdefgh12345678",))
-    assert "abcdefgh12345678" not in masked and log.MASK in masked
+    masked = masking.mask(text, ("my own abcdefgh12345678",))
+    assert "abcdefgh12345678" not in masked and masking.MASK in masked
 
 
 def test_ordinary_words_are_not_masked() -> None:
     text = "the basic thing: ask-for-a-long-hyphenated-word, bearer of news, path /a/b/c"
-    assert log.mask(text) == text
+    assert masking.mask(text) == text
 
 
 def test_secret_variables_are_found_by_name() -> None:
     env = {"A_API_KEY": "0123456789", "GH_TOKEN": "abcdefghij", "SHORT_TOKEN": "abc", "PATH": "/usr/bin:/bin"}
-    assert set(log.secret_values(env)) == {"0123456789", "abcdefghij"}
+    assert set(masking.secret_values(env)) == {"0123456789", "abcdefghij"}
 
 
 def test_the_log_goes_to_a_private_file_and_is_masked(tmp_path: Path) -> None:
     path = tmp_path / "log"
     code = (
-        "import logging; from zidane_acp.log import configure\n"
-        f"configure('info', {str(path)!r})\n"
+        "import logging; from zidane_acp.log import configure; from zidane_acp.descriptors import open_appending\n"
+        f"configure('info', open_appending({str(path)!r}))\n"
         "logging.getLogger('x').debug('quiet')\n"
         "logging.getLogger('x').info('key is %s', 'swordfish-1234')\n"
     )
