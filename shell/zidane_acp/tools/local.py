@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 import anyio.to_thread
 
+from zidane_acp.tools.guard import Guard
 from zidane_acp.tools.paths import prepare_path
 from zidane_acp.tools.results import Refused, said
 from zidane_acp.tools.shell import Shell, prepare_shell
@@ -74,7 +75,8 @@ class LocalTools:
         self._hidden: Final = frozenset(hidden_variables)
         self._allow_private: Final = allow_private
         self._ripgrep: Final = ripgrep
-        self._shell: Final = Shell(self._environment)
+        self._guard: Final = Guard()
+        self._shell: Final = Shell(self._environment, self._guard)
         self._table: Final[Mapping[str, Executor]] = self._executors()
 
     def _executors(self) -> dict[str, Executor]:
@@ -108,7 +110,7 @@ class LocalTools:
     async def _search(self, call: RunTool, _: Report) -> ToolResult:
         from zidane_acp.tools.search import search
 
-        return await search(call, self._environment(), self._ripgrep)
+        return await search(call, self._environment(), self._ripgrep, self._guard)
 
     async def _fetch(self, call: RunTool, _: Report) -> ToolResult:
         from zidane_acp.tools.fetch import fetch
@@ -132,3 +134,4 @@ class LocalTools:
     async def aclose(self) -> None:
         """End every process that a call left running."""
         await self._shell.aclose()
+        await self._guard.aclose()

@@ -21,6 +21,7 @@ import anyio.abc
 from zidane_acp.tools import match_lines
 from zidane_acp.tools.arguments import integer, passable, text
 from zidane_acp.tools.globs import compiled
+from zidane_acp.tools.guard import Guard
 from zidane_acp.tools.handles import entry, listable, opened
 from zidane_acp.tools.paths import checked, path_argument, relative, shown
 from zidane_acp.tools.processes import started
@@ -162,14 +163,28 @@ def _is_straight(place: _Place, path: str) -> bool:
         return False
 
 
+@contextlib.asynccontextmanager
+async def _watched(guard: Guard, process: anyio.abc.Process) -> AsyncGenerator[None]:
+    """The child, killed at the end, and by the guard if the agent does not live to see it."""
+    with guard.watched(process.pid):
+        async with process:
+            yield
+
+
 async def _run(
-    child: _Child, place: _Place, environment: Mapping[str, str], fits: Callable[[str], bool], limit: int
+    child: _Child,
+    place: _Place,
+    environment: Mapping[str, str],
+    fits: Callable[[str], bool],
+    limit: int,
+    guard: Guard,
 ) -> _Ended:
     matches: list[_Match] = []
     complaint = bytearray()
     more, late = False, False
+    guard.start()
     process = await _start(child, place, environment)
-    async with process:
+    async with _watched(guard, process):
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
         if stdin is None or stdout is None or stderr is None:
             raise Refused("The search could not be started.")
@@ -211,7 +226,9 @@ async def _run(
     return _Ended(tuple(matches), more, late, problem)
 
 
-async def search(call: RunTool, environment: Mapping[str, str], use_ripgrep: bool) -> ToolResult:
+async def search(
+    call: RunTool, environment: Mapping[str, str], use_ripgrep: bool, guard: Guard
+) -> ToolResult:
     """Lines that match, as `path:line: text`, paths relative to the working folder where they lie in it."""
     stop = threading.Event()
     pattern, limit = text(call, "pattern"), integer(call, "limit", 100)
@@ -237,6 +254,7 @@ async def search(call: RunTool, environment: Mapping[str, str], use_ripgrep: boo
         environment,
         lambda path: wanted is None or wanted.fullmatch(path) is not None,
         limit,
+        guard,
     )
     if program:
         paths = frozenset(match.path for match in ended.matches)

@@ -3,7 +3,6 @@
 import codecs
 import contextlib
 import os
-import secrets
 import signal
 import sys
 import threading
@@ -18,9 +17,11 @@ import anyio.to_thread
 
 from zidane_acp.tools.arguments import number, passable, text
 from zidane_acp.tools.collected import Collected
+from zidane_acp.tools.families import MARKER, Process, family
+from zidane_acp.tools.guard import Guard
 from zidane_acp.tools.harmless import is_harmless, reads_repository
 from zidane_acp.tools.paths import checked, resolve, title
-from zidane_acp.tools.processes import MARKER, Process, end_family, family, started
+from zidane_acp.tools.processes import end_family, started
 from zidane_acp.tools.repository import hardened
 from zidane_acp.tools.results import Refused, said
 from zidane_core.agent.effects import RunTool
@@ -115,11 +116,11 @@ class _Output:
 
 
 class Shell:
-    """Runs commands, and remembers what they left running so that `aclose` can end it."""
+    """Runs commands, and remembers what they left running so that `aclose` can end it, and the guard if need be."""
 
-    def __init__(self, environment: Callable[[], Mapping[str, str]]) -> None:
+    def __init__(self, environment: Callable[[], Mapping[str, str]], guard: Guard) -> None:
         self._environment = environment
-        self._token = secrets.token_hex(8)
+        self._guard = guard
         self._count = 0
         self._left: dict[str, frozenset[Process]] = {}
 
@@ -131,7 +132,8 @@ class Shell:
         if not call.granted:
             await anyio.to_thread.run_sync(_look_again, call, folder)
         self._count += 1
-        marker = f"{self._token}-{self._count};"
+        marker = f"{self._guard.token}-{self._count};"
+        self._guard.start()
         reader, writer = os.pipe()
         output = _Output(report)
         try:
@@ -142,16 +144,17 @@ class Shell:
                 process = await _start(line, folder, {**environment, MARKER: marker}, writer)
             finally:
                 os.close(writer)
-            try:
-                with anyio.move_on_after(seconds) as scope:
-                    await _attend(process, reader, output)
-            except BaseException:
-                await self._end(process, marker)
-                raise
-            if scope.cancelled_caught:
-                await self._end(process, marker)
-            elif await self._leaves(marker, process.pid):
-                reader = self._keep_drained(reader)
+            with self._guard.watched(process.pid):
+                try:
+                    with anyio.move_on_after(seconds) as scope:
+                        await _attend(process, reader, output)
+                except BaseException:
+                    await self._end(process, marker)
+                    raise
+                if scope.cancelled_caught:
+                    await self._end(process, marker)
+                elif await self._leaves(marker, process.pid):
+                    reader = self._keep_drained(reader)
         finally:
             if reader >= 0:
                 os.close(reader)
@@ -171,9 +174,10 @@ class Shell:
         """Whether a command that has ended left something running; it is remembered for `aclose`."""
         left: frozenset[Process] = frozenset()
         with anyio.CancelScope(shield=True):
-            left = await anyio.to_thread.run_sync(family, marker, leader)
+            left = await anyio.to_thread.run_sync(family, marker, (leader,))
         if left:
             self._left[marker] = left
+            self._guard.keep(left)
         return bool(left)
 
     def _keep_drained(self, reader: int) -> int:

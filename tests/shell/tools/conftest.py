@@ -84,5 +84,7 @@ async def space(tmp_path: Path, anyio_backend: object) -> AsyncIterator[Workspac
     root = tmp_path / "w"
     root.mkdir()
     tools = LocalTools(hidden_variables=("SECRET_API_KEY",))
-    yield Workspace(root, tools)
+    space = Workspace(root, tools)
+    yield space
     await tools.aclose()
+    await space.tools.aclose()  # some tests take others

@@ -86,7 +86,6 @@ async def test_a_folder_swapped_between_listing_and_searching(
     monkeypatch.setattr(search, "started", late)
     text = await space.text("search", pattern="needle")
     assert text == ("No matches." if folder == "src" else "src/f:1: needle src")
-    await space.tools.aclose()
 
 
 @pytest.mark.parametrize("ripgrep", [True, False])
@@ -104,7 +103,6 @@ async def test_the_folder_to_search_in_swapped_before_the_child_starts(
     monkeypatch.setattr(search, "_start", late)
     refusal = await space.refusal("search", pattern="needle", path="src")
     assert "is not a folder" in refusal.lower().replace("not a directory", "is not a folder")
-    await space.tools.aclose()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux can start a child in an open folder")
