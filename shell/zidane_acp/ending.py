@@ -32,6 +32,7 @@ class Ending:
         self._now = now
         self._begun = begun
         self._until = math.inf
+        self._at_least = math.inf
         self._patient = False
 
     def closed(self, reason: str) -> None:
@@ -39,7 +40,7 @@ class Ending:
         first = self._until == math.inf
         self._patient = reason == "eof" and (first or self._patient)
         if first or reason != "eof":
-            self._until = self._now() + FLUSH_WITHIN
+            self._until = self._at_least = self._now() + FLUSH_WITHIN
         if first:
             self._begun()
 
@@ -47,6 +48,10 @@ class Ending:
         """The reader took something."""
         if self._patient:
             self._until = max(self._until, self._now() + STALLED)
+
+    def drained(self) -> None:
+        """The reader took everything; what is left to do gets no more time for its sake."""
+        self._until = max(self._at_least, self._now())
 
     def left(self) -> float:
         """Seconds that are left; infinite before the end has begun."""
@@ -72,4 +77,5 @@ async def flush(outbox: Outbox, inbox: Inbox[ConnectionEvent], ending: Ending) -
         tasks.start_soon(give_up)
         tasks.start_soon(listen)
         await outbox.drained()
+        ending.drained()
         tasks.cancel_scope.cancel()
