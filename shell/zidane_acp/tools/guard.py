@@ -29,14 +29,13 @@ class Guard:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the guard if it does not run yet. Windows and a frozen program go without one."""
-        if (
-            self._process is not None
-            or sys.platform == "win32"
-            or not sys.executable
-            or hasattr(sys, "frozen")
-        ):
+        """Start the guard if it does not run. Windows and a frozen program go without one."""
+        if self._process is not None and self._process.poll() is None:
             return
+        if sys.platform == "win32" or not sys.executable or hasattr(sys, "frozen"):
+            return
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()  # somebody killed it
         self._process = subprocess.Popen(
             (sys.executable, "-I", "-S", families.__file__, f"{self.token}-"),
             stdin=subprocess.PIPE,

@@ -57,9 +57,13 @@ def guard_of(agent: Agent) -> int:
 def test_a_killed_agent_leaves_nothing_running(tmp_path: Path, how: str) -> None:
     pids = tmp_path / "pids"
     with Agent(*RUN) as agent:
-        asked = agent.prompt(agent.session(tmp_path), f"/run {COMMANDS.get(how) or LEFT[how]}")
+        asked = agent.prompt(agent.session(tmp_path), f"/run echo ready; {COMMANDS.get(how) or LEFT[how]}")
         if how in LEFT:
             agent.until(lambda frame: frame.get("id") == asked)
+        else:  # from its first output on the agent has told the guard of it
+            agent.until(
+                lambda frame: "ready" in str(frame.get("params", {}).get("update", {}).get("content"))
+            )
         expected = 2 if how == "group" else 1
         until(lambda: pids.exists() and len(pids.read_text().split()) == expected)
         running = [int(pid) for pid in pids.read_text().split()]
@@ -96,7 +100,7 @@ def test_an_agent_that_ends_by_itself_lets_its_guard_go(tmp_path: Path, end: str
         assert not alive(guard), "it is waited for"
 
 
-def test_a_guard_that_was_killed_holds_nothing_up(tmp_path: Path) -> None:
+def test_a_guard_that_was_killed_is_replaced(tmp_path: Path) -> None:
     with Agent(*RUN) as agent:
         session = agent.session(tmp_path)
         for _ in range(2):
