@@ -57,7 +57,7 @@ def guard_of(agent: Agent) -> int:
 def test_a_killed_agent_leaves_nothing_running(tmp_path: Path, how: str) -> None:
     pids = tmp_path / "pids"
     with Agent(*RUN) as agent:
-        asked = agent.prompt(agent.session(tmp_path), f"/run echo ready; {COMMANDS.get(how) or LEFT[how]}")
+        asked = agent.prompt(agent.session(tmp_path), f"/run echo rea''dy; {COMMANDS.get(how) or LEFT[how]}")
         if how in LEFT:
             agent.until(lambda frame: frame.get("id") == asked)
         else:  # from its first output on the agent has told the guard of it
