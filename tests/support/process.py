@@ -12,25 +12,37 @@ from typing import Any
 COMMAND = (sys.executable, "-P", "-m", "zidane_acp.main", "serve")
 
 
+def changed(before: str) -> tuple[str, ...]:
+    """The command of an agent in whose process a program runs first."""
+    main = "import sys\nfrom zidane_acp.main import main\nsys.exit(main(['serve', *sys.argv[1:]]))\n"
+    return sys.executable, "-P", "-c", f"{before}\n{main}"
+
+
 class Process:
-    """One agent process. Reads are bounded by the process's own life: the test's timeout ends a hung one."""
+    """One agent process. Reads are bounded by the process's own life: the test's timeout ends a hung one.
+
+    `before` is a program that runs in the process before the agent does.
+    """
 
     def __init__(
-        self, *flags: str, env: dict[str, str] | None = None, cwd: Path | None = None, **popen: Any
+        self,
+        *flags: str,
+        env: dict[str, str] | None = None,
+        cwd: Path | None = None,
+        before: str = "",
+        **popen: Any,
     ) -> None:
         clean = {
             name: value
             for name, value in os.environ.items()
             if not name.endswith(("_API_KEY", "OLLAMA_HOST"))
         }
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self.child = subprocess.Popen(
-            [*COMMAND, *flags],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            [*(changed(before) if before else COMMAND), *flags],
             env={**clean, **(env or {})},
             cwd=cwd,
-            **popen,
+            **{**pipes, **popen},
         )
         self.last_id = -1
         self.seen: list[dict[str, Any]] = []
