@@ -8,7 +8,7 @@ from support.driver import OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core.agent import signals
 from zidane_core.agent.effects import CallClient, Undo, Wait
-from zidane_core.agent.events import Gave, Stopped, Unanswerable
+from zidane_core.agent.events import Gave, Ok, Stopped, Unanswerable, WaitDone
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.machines import (
     Ask,
@@ -141,11 +141,21 @@ def test_a_withdrawn_request_that_fails_late_needs_no_undo(probe: Any) -> None:
     assert len(driver.frames) == frames
 
 
-def test_while_stopping_no_new_request_goes_out(probe: Any) -> None:
-    driver, session, _ = probe
-    driver.reply(driver.asked()[0], result={"terminalId": "t1"})
+def test_while_stopping_no_new_request_or_job_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    def got(state: State, work: Work, tag: str, value: Got) -> Turned:
+        return state, (Ask("more", request("terminal/output")), Job("more", Wait(1.0)))
+
+    def go(state: State, work: Work) -> Turned:
+        return state, (Job("first", Wait(60.0)),)
+
+    machine = Machine(_begin, go, got, lambda state, work: (state, ()))
+    monkeypatch.setattr(signals, "MACHINES", {**signals.MACHINES, "probe": machine})
+    driver, session = ready(with_(OPTIONS, tools=(PROBE,)))
+    asked = driver.prompt(session)
+    driver.round(calls(CALL))
+    (job,) = driver.jobs
     driver.cancel(session)
-    before = len([f for f in driver.frames if f.get("method") == "terminal/output"])
-    for key in list(driver.jobs):
-        driver.finish(key)
-    assert len([f for f in driver.frames if f.get("method") == "terminal/output"]) == before
+    driver.end(job, Ok(WaitDone()))
+    assert not driver.open
+    answer = driver.answer_of(asked)
+    assert answer is not None and answer["result"]["stopReason"] == "cancelled"

@@ -6,7 +6,7 @@ import msgspec
 from support.driver import OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core.agent.effects import Wait
-from zidane_core.agent.events import Conflict, Stopped
+from zidane_core.agent.events import Conflict, Saved, SaveFailed, Stopped
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.history import Entry, NoticeGiven, UserSaid
@@ -140,17 +140,26 @@ def test_an_old_save_changes_nothing() -> None:
     (key,) = driver.saves
     driver.store()
     before = driver.connection
-    driver.saves[key] = save_of(key, session)
-    driver.fail_save("disk")
+    for event in (Saved(0.0, key), SaveFailed(0.0, key, "disk"), Conflict(0.0, key, ())):
+        driver.feed(event)
     assert driver.connection is before
     driver.cancel(session)
     driver.end(driver.model_jobs()[0], Stopped())
 
 
-def save_of(key: str, session: str) -> Any:
-    from zidane_core.agent.effects import Save
-
-    return Save(key, session, 0, ())
+def test_while_a_locked_store_is_left_alone_nothing_is_sent_to_it() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    driver.store()
+    driver.progress(driver.model_jobs()[0], models.TextDelta("a"), models.BlockEnded())
+    driver.round((models.Called("x", "read_file", '{"path": "a"}'), models.Finished("tool-calls")))
+    driver.fail_save("locked")
+    driver.finish(driver.tool_jobs("prepare")[0])
+    driver.finish(driver.tool_jobs()[0])
+    assert not driver.saves
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    driver.store()
+    assert entries(driver, session)[-1] == "ResultMade"
 
 
 def test_a_notice_waits_for_the_open_block() -> None:

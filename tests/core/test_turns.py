@@ -3,15 +3,17 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 from support.driver import MODEL, OPTIONS, Driver, calls, ready, said, with_
 
+from zidane_core import buckets
 from zidane_core.agent.effects import RunModel, Wait
 from zidane_core.agent.events import Failed, Ok, Stopped
 from zidane_core.agent.state import Limits, Policy
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.outcome import Usage
-from zidane_core.data.tools import Location, Preview, ResolvedPath, ToolOutput, ToolResult
+from zidane_core.data.tools import Diff, Location, Preview, ResolvedPath, ToolOutput, ToolResult
 from zidane_core.faults import provider_fault
 
 WRITE = ("write_file", {"path": "a.txt", "content": "new\n"})
@@ -286,6 +288,17 @@ def test_an_edit_shows_its_diff_in_the_question_and_at_the_end() -> None:
     assert diff in driver.updates()[-1]["content"]
 
 
+def test_the_diff_of_the_result_stands_over_that_of_the_preview() -> None:
+    driver, session = ready(with_(OPTIONS, policy="allow-edits"))
+    driver.prompt(session)
+    driver.round(calls(WRITE))
+    driver.finish(driver.tool_jobs("prepare")[0])
+    made = ToolResult(content=(Text("ok"),), diffs=(Diff("/work/a.txt", "was", "is"),))
+    driver.end(driver.tool_jobs()[0], Ok(made))
+    diffs = [item for item in driver.updates()[-1]["content"] if item["type"] == "diff"]
+    assert diffs == [{"type": "diff", "path": "/work/a.txt", "oldText": "was", "newText": "is"}]
+
+
 def test_outside_of_the_roots_is_asked_each_time() -> None:
     driver, session = ready(with_(OPTIONS, policy="allow-edits"))
     driver.prompt(session)
@@ -297,9 +310,11 @@ def test_outside_of_the_roots_is_asked_each_time() -> None:
     for question in driver.asked():
         kinds = [option["kind"] for option in driver.open[question]["params"]["options"]]
         assert kinds == ["allow_once", "reject_once"]
-    assert len(driver.asked()) == 2
-    driver.choose(driver.asked()[0], "allow_once")
+    first, second = driver.asked()
+    driver.choose(first, "allow_once")
     assert driver.jobs[driver.tool_jobs()[0]].outside
+    driver.choose(second, "allow_always")
+    assert "no offered option" in str(driver.updates()[-1]["content"])
 
 
 @pytest.mark.parametrize("policy", ["allow-edits", "allow-all"])
@@ -470,6 +485,18 @@ def test_retry_after_is_obeyed_up_to_a_minute() -> None:
     driver.round((models.Broke(LIMITED.fault, True, 61.0),))
     answer = driver.answer_of(asked)
     assert answer is not None and answer["error"]["data"]["kind"] == "rate_limit"
+
+
+def test_what_only_the_provider_understands_is_dropped_by_a_retry_and_kept_otherwise() -> None:
+    opaque = models.Opaque("test", "{}")
+    driver, session = ready()
+    driver.prompt(session)
+    driver.round((models.ForeignBlock(opaque), SERVER_DOWN))
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    assert request_of(driver).messages == (models.UserMessage((Text("hello"),)),)
+    driver.round((models.ForeignBlock(opaque), *said("ok")))
+    driver.prompt(session)
+    assert models.AssistantMessage((models.Foreign(opaque), models.Said("ok"))) in request_of(driver).messages
 
 
 def test_a_cancel_ends_the_wait_at_once() -> None:
@@ -777,6 +804,22 @@ def test_what_the_model_cannot_take_is_said_once() -> None:
         driver.prompt(session)
         driver.round((models.Warned("Test model takes no audio."), *said("ok")))
     assert driver.text().count("Test model takes no audio.") == 1
+
+
+def test_a_bare_thread_says_nothing_to_the_client() -> None:
+    driver, session = ready(with_(OPTIONS, policy="allow-all"))
+    agent = driver.connection.agent
+    thread = agent.threads.get(session)
+    assert thread is not None
+    bare = replace(agent, threads=buckets.put(agent.threads, session, replace(thread, outlet=False)))
+    driver.connection = replace(driver.connection, agent=bare)
+    asked = driver.prompt(session)
+    driver.round((models.ThoughtDelta("hm"), *calls(READ, text="look")))
+    driver.finish(driver.tool_jobs("prepare")[0])
+    driver.finish(driver.tool_jobs()[0])
+    driver.round(said("hi"))
+    assert driver.updates() == []
+    assert stop_reason(driver, asked) == "end_turn"
 
 
 def test_notices_go_to_clients_that_show_them() -> None:
