@@ -1,8 +1,13 @@
 """What waits is bounded, and what a host does wrong ends nothing else."""
 
+import json
 import os
+import re
 import threading
+import time
 from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import anyio
 import msgspec
@@ -14,6 +19,8 @@ from zidane_acp.background import Background
 from zidane_acp.beginning import answer_first, fresh
 from zidane_acp.bridge import HIGH_WATER, AcpBridge
 from zidane_acp.connection import ConnectionClosed
+from zidane_acp.descriptors import read_ready
+from zidane_acp.ending import FLUSH_WITHIN, STALLED, Ending, flush
 from zidane_acp.inbox import Inbox
 from zidane_acp.jobs import Jobs
 from zidane_acp.options import AcpServerOptions, opened_of
@@ -84,6 +91,87 @@ class NoTools:
         raise NotImplementedError
 
     async def aclose(self) -> None: ...
+
+
+class Hanging(Silent):
+    """A model that does not let itself be cancelled, until what tools left running has been ended."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hangs = anyio.Event()
+        self.released = anyio.Event()
+
+    async def stream(self, request: ModelRequest, session: str) -> AsyncIterator[tuple[ModelEvent, ...]]:
+        self.hangs.set()
+        with anyio.CancelScope(shield=True):
+            await self.released.wait()
+        yield (Finished("stop"),)
+
+    async def release(self) -> None:
+        self.released.set()
+
+
+@pytest.mark.anyio
+async def test_what_tools_left_running_is_ended_while_a_model_still_hangs() -> None:
+    near, far = memory_pair()
+    model, inbox = Hanging(), Inbox[Any]()
+    opened = opened_of(AcpServerOptions(provider=model), 0.0)
+    codes: list[int] = []
+
+    async def run() -> None:
+        served = serve(
+            fresh(opened),
+            far,
+            {"default": model},
+            NoTools(),
+            inbox=inbox,
+            now=time.monotonic,
+            release=model.release,
+        )  # type: ignore[arg-type]
+        codes.append(await served)
+
+    async def ask(number: int, method: str, **params: object) -> None:
+        frame = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        await near.send(json.dumps(frame).encode() + b"\n")
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run)
+            await ask(0, "initialize", protocolVersion=1)
+            await ask(1, "session/new", cwd="/", mcpServers=[])
+            while (found := re.search(rb'"sessionId":"([^"]+)"', await near.receive())) is None:
+                pass
+            await ask(2, "session/prompt", sessionId=found[1].decode(), prompt="go")
+            await model.hangs.wait()
+            await near.aclose()
+    assert codes == [0]
+    await far.aclose()
+
+
+class Reading:
+    """A transport that takes everything."""
+
+    async def receive(self) -> bytes:
+        return b""
+
+    async def send(self, data: bytes) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+@pytest.mark.anyio
+async def test_a_flush_that_is_done_gives_no_more_time() -> None:
+    clock = [0.0]
+    ending = Ending(lambda: clock[0])
+    ending.closed("eof")
+    async with anyio.create_task_group() as tasks:
+        queue = outbox.Outbox(Reading(), lambda: None, ending.moved)
+        clock[0] += FLUSH_WITHIN - 0.1
+        queue.put(b"the last frame")
+        tasks.start_soon(queue.run)
+        await flush(queue, Inbox(), ending)
+        tasks.cancel_scope.cancel()
+    assert 0 < ending.left() < STALLED / 2
 
 
 @pytest.mark.anyio
@@ -211,22 +299,34 @@ async def test_the_text_of_an_unforeseen_failure_is_not_logged(caplog: pytest.Lo
 # The beginning, and the writer in the background -----------------------------------------------------
 
 
-def test_the_rest_of_a_frame_is_kept_and_not_the_frame() -> None:
-    source, give = os.pipe()
+def test_the_rest_of_a_frame_is_kept_and_not_the_frame(tmp_path: Path) -> None:
+    # The id comes back in the answer, which is larger than a pipe.
+    number = "x" * 100_000
+    frames = tmp_path / "frames"
+    frames.write_bytes(f'{{"jsonrpc":"2.0","id":"{number}","method":"nope"}}\n{{bad\n'.encode())
+    source = os.open(frames, os.O_RDONLY)
     take, sink = os.pipe()
     os.set_blocking(sink, False)
-    count = 2000
-    os.write(give, b"{bad\n" * count)
     begun = answer_first(
         fresh(opened_of(AcpServerOptions(provider=Silent()), 0.0)), source, sink, lambda: 0.0
     )
-    os.set_blocking(take, False)
-    out = os.read(take, 1 << 20)
-    frames = out + begun.unsent
-    assert begun.unsent and frames.endswith(b"\n")
-    assert frames.count(b"\n") + len(begun.effects) == count
-    for descriptor in (source, give, take, sink):
+    whole = os.read(take, 1 << 20) + begun.unsent
+    assert begun.unsent and whole.endswith(b"\n")
+    assert json.loads(whole)["id"] == number
+    for descriptor in (source, take, sink):
         os.close(descriptor)
+
+
+def test_a_read_tells_nothing_yet_from_the_end() -> None:
+    source, give = os.pipe()
+    os.set_blocking(source, False)
+    assert read_ready(source, 9) is None
+    os.write(give, b"some")
+    assert read_ready(source, 9) == b"some"
+    os.close(give)
+    assert read_ready(source, 9) == b""
+    os.close(source)
+    assert read_ready(source, 9) == b""
 
 
 def test_a_descriptor_that_has_nothing_yet_is_left_to_the_loop() -> None:

@@ -141,6 +141,20 @@ def test_a_signal_ends_the_process_with_its_code(number: signal.Signals, code: i
         assert agent.child.stderr.read() == b""
 
 
+def test_a_signal_while_the_agent_loads_is_no_traceback() -> None:
+    before = (
+        "import os, signal, sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'zidane_acp.stdio': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+    )
+    with Process(*RUN, before=before) as agent:
+        assert agent.child.wait(10) == 130
+        assert agent.child.stderr is not None
+        assert agent.child.stderr.read() == b""
+
+
 def test_an_ignored_signal_stays_ignored() -> None:
     command = ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *COMMAND, *RUN]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
@@ -194,15 +208,16 @@ def test_a_client_that_does_not_read_stderr_is_answered() -> None:
         assert agent.close() == 0
 
 
-def test_stderr_in_the_pipe_of_stdout_does_not_hold_up_the_loop() -> None:
-    # Nobody reads, the pipe is full: only a loop that is not held up sees the signal.
-    with Process(*RUN, stderr=subprocess.STDOUT) as agent:
+def test_stderr_in_the_pipe_of_stdout_does_not_hold_up_the_loop(tmp_path: Path) -> None:
+    trace = tmp_path / "trace"
+    with Process(*RUN, "--trace", str(trace), stderr=subprocess.STDOUT) as agent:
         session = agent.session("/")
-        agent.update("available_commands_update")
         agent.prompt(session, "/count 100000")
         until_it_is_full(agent)
-        agent.child.send_signal(signal.SIGTERM)
-        assert agent.child.wait(10) == 143
+        # Nobody reads; that this is read all the same stands in the trace.
+        agent.send(method="session/cancel", params={"sessionId": session})
+        while b"session/cancel" not in trace.read_bytes():
+            os.sched_yield()
 
 
 def until_it_is_full(agent: Process) -> None:
