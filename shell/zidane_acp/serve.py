@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -26,6 +26,8 @@ LOGGER: Final = logging.getLogger("zidane_acp")
 LEVELS: Final[Mapping[str, int]] = MappingProxyType(
     {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 )
+Performers: TypeAlias = Mapping[type, Callable[[Any], None]]
+# Any: each function takes the effect type of its key, which a dict type cannot say.
 
 
 async def serve(
@@ -69,10 +71,7 @@ async def serve(
 
 
 async def _loop(
-    beginning: Beginning,
-    inbox: Inbox[ConnectionEvent],
-    perform: Mapping[type, Callable[[Any], None]],
-    ending: Ending,
+    beginning: Beginning, inbox: Inbox[ConnectionEvent], perform: Performers, ending: Ending
 ) -> int:
     connection, effects = beginning.connection, beginning.effects
     for effect in effects:
@@ -89,8 +88,7 @@ async def _loop(
         await checkpoint()  # gives the writer and the jobs their turn even when events never stop coming
 
 
-def _performers(send: Callable[[Send], None], jobs: Jobs) -> Mapping[type, Callable[[Any], None]]:
-    # Any: each function takes the effect type of its key, which a dict type cannot say.
+def _performers(send: Callable[[Send], None], jobs: Jobs) -> Performers:
     return MappingProxyType(
         {
             Send: send,
