@@ -23,6 +23,7 @@ from zidane_core.models.codec import Endpoint, HttpRequest, headers, url
 from zidane_core.models.ids import call_id, tool_name
 from zidane_core.models.parts import PDF, Takes, fit
 from zidane_core.models.repair import arguments_object, repair
+from zidane_core.models.settled import Settled, joined, kept, settle
 from zidane_core.text import decode_json, encode_json, is_object
 
 FAMILY: Final = "anthropic"
@@ -34,17 +35,31 @@ _CACHED_TURNS: Final = 2  # with the system prompt and the tools these are the f
 Json: TypeAlias = dict[str, object]
 
 
-def build(endpoint: Endpoint, request: ModelRequest) -> tuple[HttpRequest, tuple[str, ...]]:
+def build(
+    endpoint: Endpoint, request: ModelRequest, before: Settled | None = None
+) -> tuple[HttpRequest, tuple[str, ...]]:
     """The request without its key, and warnings for the user."""
-    messages = repair(request.messages)
     plan = anthropic_thinking.plan(request)
-    turns, warnings = _turns(messages, request.model, plan.thoughts)
+
+    def turns(part: tuple[Message, ...]) -> tuple[list[tuple[str, list[Json]]], tuple[str, ...]]:
+        return _turns(repair(part), request.model, plan.thoughts)
+
+    def settled(part: tuple[Message, ...]) -> tuple[list[Json], tuple[str, ...]]:
+        found, more = turns(part)
+        return [{"role": role, "content": blocks} for role, blocks in found], more
+
+    # The last user turns carry the breakpoints of the prompt cache, which move on with each request.
+    key = (endpoint, request.model, plan.thoughts)
+    history = settle(request.messages, _CACHED_TURNS, key, before, settled)
+    rest, more = turns(request.messages[len(history.messages) :])
+    first = [] if history.messages else _opened(rest)
+    messages, warnings = joined(history, _cached(_closed([*first, *rest]))), (*history.warnings, *more)
     body: Json = {
         "model": request.model.id,
         "max_tokens": plan.max_tokens,
         "stream": True,
         **plan.fields,
-        "messages": _cached(turns),
+        "messages": messages,
     }
     if request.system.strip():
         body["system"] = [{"type": "text", "text": request.system, "cache_control": dict(_EPHEMERAL)}]
@@ -56,6 +71,7 @@ def build(endpoint: Endpoint, request: ModelRequest) -> tuple[HttpRequest, tuple
         url(endpoint.base_url, "/v1/messages"),
         headers(("anthropic-version", VERSION), *plan.headers),
         encode_json(body),
+        kept(history),
     )
     return sent, (*warnings, *((plan.warning,) if plan.warning else ()))
 
@@ -68,7 +84,7 @@ def _tool(tool: ToolSpec) -> Json:
 def _turns(
     messages: tuple[Message, ...], model: ModelChoice, thoughts: bool
 ) -> tuple[list[tuple[str, list[Json]]], tuple[str, ...]]:
-    """Roles and their blocks, neighbours of one role merged; it starts and ends with the user."""
+    """Roles and their blocks, neighbours of one role merged."""
     turns: list[tuple[str, list[Json]]] = []
     warnings: list[str] = []
     for message in messages:
@@ -81,11 +97,19 @@ def _turns(
             turns[-1][1].extend(blocks)
         else:
             turns.append((role, blocks))
-    if not turns or turns[0][0] == "assistant":
-        turns.insert(0, ("user", [{"type": "text", "text": "(The conversation goes on.)"}]))
-    if turns[-1][0] == "assistant":
-        turns.append(("user", [{"type": "text", "text": "Go on."}]))
     return turns, tuple(warnings)
+
+
+def _opened(turns: list[tuple[str, list[Json]]]) -> list[tuple[str, list[Json]]]:
+    """What makes a conversation begin with the user."""
+    starts = bool(turns) and turns[0][0] == "user"
+    return [] if starts else [("user", [{"type": "text", "text": "(The conversation goes on.)"}])]
+
+
+def _closed(turns: list[tuple[str, list[Json]]]) -> list[tuple[str, list[Json]]]:
+    """The conversation, ending with the user."""
+    ends = turns[-1][0] == "user"
+    return turns if ends else [*turns, ("user", [{"type": "text", "text": "Go on."}])]
 
 
 def _blocks(message: Message, model: ModelChoice, thoughts: bool) -> tuple[list[Json], tuple[str, ...]]:

@@ -7,6 +7,7 @@ import msgspec
 
 from zidane_core import __version__
 from zidane_core.data.models import Broke, ModelEvent, ModelRequest
+from zidane_core.models.settled import Settled
 
 Family: TypeAlias = Literal["anthropic", "openai-chat", "openai-responses"]
 Auth: TypeAlias = Literal["bearer", "x-api-key", "none"]
@@ -62,12 +63,24 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class HttpRequest(msgspec.Struct, frozen=True, gc=False):
-    """A request without its key: the shell adds the key's header as `Endpoint.auth` says."""
+    """A request without its key: the shell adds the key's header as `Endpoint.auth` says.
+
+    `settled` is for the next request of the same session, to be given to `build`.
+    """
 
     method: str
     url: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
+    settled: Settled | None = None
+
+
+class Build(Protocol):
+    """Makes a request and warnings for the user. `before` is what the last request of the session had settled."""
+
+    def __call__(
+        self, endpoint: Endpoint, request: ModelRequest, before: Settled | None = None
+    ) -> tuple[HttpRequest, tuple[str, ...]]: ...
 
 
 class Stream(Protocol):
@@ -89,7 +102,7 @@ class Codec(NamedTuple):
     with lower-case names, body, and the time as seconds since 1970.
     """
 
-    build: Callable[[Endpoint, ModelRequest], tuple[HttpRequest, tuple[str, ...]]]
+    build: Build
     start: Callable[[Endpoint], Stream]
     feed: Callable[[Stream, bytes], tuple[Stream, tuple[ModelEvent, ...]]]
     end: Callable[[Stream], tuple[ModelEvent, ...]]

@@ -4,12 +4,15 @@ import re
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+import msgspec
+
 from zidane_core.data.content import Audio, Document, Image, Text
 from zidane_core.data.models import (
     AssistantMessage,
     Call,
     CallResult,
     Foreign,
+    Message,
     ModelRequest,
     ResultsMessage,
     Said,
@@ -22,6 +25,7 @@ from zidane_core.models.efforts import chat_effort
 from zidane_core.models.ids import call_id, tool_name
 from zidane_core.models.parts import Takes, data_url, file_name, fit, plain
 from zidane_core.models.repair import arguments_object, repair
+from zidane_core.models.settled import Settled, joined, kept, settle
 from zidane_core.text import decode_json, encode_json, is_array, is_object
 
 DETAILS_FAMILY: Final = "openrouter"
@@ -44,11 +48,17 @@ Json: TypeAlias = dict[str, object]
 Parts: TypeAlias = tuple[Text | Image | Audio | Document, ...]
 
 
-def build(endpoint: Endpoint, request: ModelRequest) -> tuple[HttpRequest, tuple[str, ...]]:
+def build(
+    endpoint: Endpoint, request: ModelRequest, before: Settled | None = None
+) -> tuple[HttpRequest, tuple[str, ...]]:
     """The request without its key, and warnings for the user."""
     quirks = endpoint.quirks
     effort = chat_effort(quirks.effort, request)
-    messages, warnings = _messages(quirks, request)
+    history = settle(
+        request.messages, 1, (endpoint, request.model), before, lambda part: _messages(quirks, request, part)
+    )
+    rest, more = _messages(quirks, request, request.messages[len(history.messages) :])
+    messages, warnings = _with_system(quirks, request, joined(history, rest)), (*history.warnings, *more)
     limit = max(1, min(request.max_tokens, request.model.max_output))
     body: Json = {"model": request.model.id, "messages": messages, "stream": True, **effort.fields}
     if limit < NO_LIMIT:
@@ -57,7 +67,8 @@ def build(endpoint: Endpoint, request: ModelRequest) -> tuple[HttpRequest, tuple
         body["stream_options"] = {"include_usage": True}
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
-    sent = HttpRequest("POST", url(endpoint.base_url, "/chat/completions"), headers(), encode_json(body))
+    where = url(endpoint.base_url, "/chat/completions")
+    sent = HttpRequest("POST", where, headers(), encode_json(body), kept(history))
     return sent, (*warnings, *((effort.warning,) if effort.warning else ()))
 
 
@@ -73,15 +84,24 @@ def _tool(tool: ToolSpec) -> Json:
     return {"type": "function", "function": function}
 
 
-def _messages(quirks: Quirks, request: ModelRequest) -> tuple[list[Json], tuple[str, ...]]:
+def _with_system(quirks: Quirks, request: ModelRequest, messages: msgspec.Raw) -> msgspec.Raw:
+    if not request.system.strip():
+        return messages
+    role = "developer" if quirks.developer_role and _NEW_LIMIT.match(request.model.id) else "system"
+    system = encode_json({"role": role, "content": request.system})
+    items = bytes(messages)[1:-1]
+    return msgspec.Raw(b"[" + (system + b"," + items if items else system) + b"]")
+
+
+def _messages(
+    quirks: Quirks, request: ModelRequest, part: tuple[Message, ...]
+) -> tuple[list[Json], tuple[str, ...]]:
+    """Whole turns of the history as wire messages."""
     messages: list[Json] = []
     warnings: list[str] = []
     waiting: Parts = ()  # pictures of results, and what the user said: one user message
     asked = False
-    if request.system.strip():
-        role = "developer" if quirks.developer_role and _NEW_LIMIT.match(request.model.id) else "system"
-        messages.append({"role": role, "content": request.system})
-    for message in repair(request.messages):
+    for message in repair(part):
         if isinstance(message, UserMessage):
             fitted = fit(message.parts, request.model, _TAKES)
             warnings.extend(fitted.warnings)

@@ -8,6 +8,7 @@ from zidane_core.data.models import (
     AssistantMessage,
     Call,
     CallResult,
+    Message,
     ModelRequest,
     Opaque,
     ResultsMessage,
@@ -20,6 +21,7 @@ from zidane_core.models.efforts import openai_effort
 from zidane_core.models.ids import call_id, tool_name
 from zidane_core.models.parts import Takes, data_url, file_name, fit, plain
 from zidane_core.models.repair import arguments_object, repair
+from zidane_core.models.settled import Settled, joined, kept, settle
 from zidane_core.text import decode_json, encode_json, is_object
 
 FAMILY: Final = "openai-responses"
@@ -28,22 +30,15 @@ _TAKES: Final = Takes(document_links=True)
 Json: TypeAlias = dict[str, object]
 
 
-def build(endpoint: Endpoint, request: ModelRequest) -> tuple[HttpRequest, tuple[str, ...]]:
+def build(
+    endpoint: Endpoint, request: ModelRequest, before: Settled | None = None
+) -> tuple[HttpRequest, tuple[str, ...]]:
     """The request without its key, and warnings for the user."""
-    items: list[Json] = []
-    warnings: list[str] = []
-    for message in repair(request.messages):
-        if isinstance(message, AssistantMessage):
-            items.extend(_assistant(message, request.model.thinking))
-        elif isinstance(message, ResultsMessage):
-            for result in message.results:
-                item, more = _result(result, request)
-                items.append(item)
-                warnings.extend(more)
-        else:
-            user, more = _user(message, request)
-            items.append(user)
-            warnings.extend(more)
+    history = settle(
+        request.messages, 1, (endpoint, request.model), before, lambda part: _items(request, part)
+    )
+    rest, more = _items(request, request.messages[len(history.messages) :])
+    items, warnings = joined(history, rest), [*history.warnings, *more]
     body: Json = {
         "model": request.model.id,
         "input": items,
@@ -58,7 +53,9 @@ def build(endpoint: Endpoint, request: ModelRequest) -> tuple[HttpRequest, tuple
         body["instructions"] = request.system
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
-    sent = HttpRequest("POST", url(endpoint.base_url, "/responses"), headers(), encode_json(body))
+    sent = HttpRequest(
+        "POST", url(endpoint.base_url, "/responses"), headers(), encode_json(body), kept(history)
+    )
     return sent, tuple(warnings)
 
 
@@ -69,6 +66,25 @@ def _reasoning(request: ModelRequest) -> Json:
     # A summary is asked for only with thinking: accounts that are not verified are refused one.
     shown: Json = {} if request.thinking == "off" else {"summary": "auto"}
     return {"reasoning": {"effort": effort, **shown}, "include": ["reasoning.encrypted_content"]}
+
+
+def _items(request: ModelRequest, part: tuple[Message, ...]) -> tuple[list[Json], tuple[str, ...]]:
+    """Whole turns of the history as input items."""
+    items: list[Json] = []
+    warnings: list[str] = []
+    for message in repair(part):
+        if isinstance(message, AssistantMessage):
+            items.extend(_assistant(message, request.model.thinking))
+        elif isinstance(message, ResultsMessage):
+            for result in message.results:
+                item, more = _result(result, request)
+                items.append(item)
+                warnings.extend(more)
+        else:
+            user, more = _user(message, request)
+            items.append(user)
+            warnings.extend(more)
+    return items, tuple(warnings)
 
 
 def _tool(tool: ToolSpec) -> Json:

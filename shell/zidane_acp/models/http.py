@@ -10,6 +10,7 @@ from zidane_core.data.models import Broke, ModelEvent, ModelRequest, Warned
 from zidane_core.models import errors
 from zidane_core.models.codec import Codec, Endpoint, HttpRequest
 from zidane_core.models.codecs import CODECS
+from zidane_core.models.settled import Settled
 
 if TYPE_CHECKING:
     import ssl
@@ -20,6 +21,7 @@ CONNECT_SECONDS = 10.0
 IDLE_SECONDS = 300.0
 DRAIN_SECONDS = 0.25
 LARGEST_ERROR = 1024 * 1024
+SESSIONS_REMEMBERED = 64
 _NO_STREAMS = ("text/html", "application/json", "application/problem+json")
 _SHORTEST_SECRET = 4
 
@@ -46,6 +48,7 @@ class HttpModel:
         self._idle_seconds = idle_seconds
         self._verify = verify
         self._client: AsyncClient | None = None
+        self._settled: dict[str, Settled] = {}
 
     async def stream(self, request: ModelRequest, session: str) -> AsyncIterator[tuple[ModelEvent, ...]]:
         """The answer as it comes, one batch for what one read gave; ends after `Finished` or `Broke`."""
@@ -56,7 +59,9 @@ class HttpModel:
         if self._key is not None and not (self._key.isascii() and self._key.isprintable()):
             yield (errors.unusable_key(endpoint),)
             return
-        built, warnings = self._codec.build(endpoint, request)
+        built, warnings = self._codec.build(endpoint, request, self._settled.pop(session, None))
+        if built.settled is not None:
+            self._remember(session, built.settled)
         if warnings:
             yield tuple(Warned(warning) for warning in warnings)
         # Imported at the first question only: it costs more than everything else at start.
@@ -76,6 +81,12 @@ class HttpModel:
         except (ImportError, ValueError) as error:
             # A proxy of a kind that is not supported, or settings for certificates that do not exist.
             yield (self._masked(errors.unreachable(endpoint, f"the connection cannot be set up: {error}")),)
+
+    def _remember(self, session: str, settled: Settled) -> None:
+        """For the next request of the session; the sessions that were quiet for longest are forgotten."""
+        self._settled[session] = settled
+        if len(self._settled) > SESSIONS_REMEMBERED:
+            del self._settled[next(iter(self._settled))]
 
     async def _answer(self, response: "Response") -> AsyncIterator[tuple[ModelEvent, ...]]:
         import httpx2
