@@ -46,7 +46,8 @@ def build(
 
     def settled(part: tuple[Message, ...]) -> tuple[list[Json], tuple[str, ...]]:
         found, more = turns(part)
-        return [{"role": role, "content": blocks} for role, blocks in found], more
+        first = _opened(found) if part[0] is request.messages[0] else []
+        return [{"role": role, "content": blocks} for role, blocks in [*first, *found]], more
 
     # The last user turns carry the breakpoints of the prompt cache, which move on with each request.
     key = (endpoint, request.model, plan.thoughts)
