@@ -179,10 +179,12 @@ class Walk(RuleBasedStateMachine):
         return Ok(preview(what) if what.stage == "prepare" else ToolResult(content=(Text("ok"),)))
 
     @precondition(lambda self: self.driver.saves)
-    @rule(how=st.sampled_from(["well", "well", "disk", "locked", "in_use"]))
+    @rule(how=st.sampled_from(["well", "well", "disk", "locked", "in_use", "conflict"]))
     def save_ends(self, how: str) -> None:
         if how == "well":
             self.driver.store_one()
+        elif how == "conflict":
+            self.driver.conflict()
         else:
             self.driver.fail_save(how)
 

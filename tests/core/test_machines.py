@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from support.driver import OPTIONS, Driver, calls, ready, said, with_
 
-from zidane_core.agent import signals
-from zidane_core.agent.effects import CallClient, Undo, Wait
+from zidane_core.acp import outgoing
+from zidane_core.agent import registry
+from zidane_core.agent.effects import AskPeer, CallClient, Send, Undo, Wait
 from zidane_core.agent.events import Gave, Ok, Stopped, Unanswerable, WaitDone
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.machines import (
@@ -21,8 +22,8 @@ from zidane_core.agent.machines import (
     Machine,
     Ready,
     Signal,
-    Stage,
     State,
+    Stateless,
     StopJob,
     Turned,
     Work,
@@ -39,13 +40,13 @@ def request(method: str, **params: object) -> CallClient:
 
 
 def _begin(work: Work) -> Turned:
-    return Stage(), (Ready(),)
+    return Stateless(), (Ready(),)
 
 
 def _go(state: State, work: Work) -> Turned:
     undo = Undo("terminal/release", json.dumps({"sessionId": work.session}), ("terminalId",))
     create = Ask("create", request("terminal/create", sessionId=work.session), undo)
-    return Stage("going"), (create, Job("bound", Wait(60.0)))
+    return state, (create, Job("bound", Wait(60.0)))
 
 
 def _got(state: State, work: Work, tag: str, got: Got) -> Turned:
@@ -73,7 +74,7 @@ def _halt(state: State, work: Work) -> Turned:
 @pytest.fixture
 def probe(monkeypatch: pytest.MonkeyPatch) -> tuple[Driver, str, Any]:
     machine = Machine(_begin, _go, _got, _halt)
-    monkeypatch.setattr(signals, "MACHINES", {**signals.MACHINES, "probe": machine})
+    monkeypatch.setattr(registry, "MACHINES", {**registry.MACHINES, "probe": machine})
     driver, session = ready(with_(OPTIONS, tools=(PROBE,)))
     asked = driver.prompt(session)
     driver.round(calls(CALL))
@@ -141,6 +142,25 @@ def test_a_withdrawn_request_that_fails_late_needs_no_undo(probe: Any) -> None:
     assert len(driver.frames) == frames
 
 
+def test_a_tool_that_nothing_can_run_is_a_tool_error() -> None:
+    driver, session = ready(with_(OPTIONS, tools=(PROBE,)))
+    asked = driver.prompt(session)
+    driver.round(calls(CALL))
+    assert "nothing runs 'probe'" in str(driver.updates()[-1]["content"])
+    driver.round(said("ok"))
+    assert driver.answer_of(asked) is not None
+
+
+def test_the_trace_context_of_the_turn_goes_along() -> None:
+    asked = AskPeer(
+        "k", "s", request("terminal/create", cwd="/", _meta={"own": 1}), trace='{"traceparent":"t"}'
+    )
+    _, (sent,) = outgoing.ask(Driver().connection, asked)
+    assert isinstance(sent, Send)
+    params = json.loads(sent.frame)["params"]
+    assert params == {"cwd": "/", "_meta": {"traceparent": "t", "own": 1}}
+
+
 def test_while_stopping_no_new_request_or_job_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     def got(state: State, work: Work, tag: str, value: Got) -> Turned:
         return state, (Ask("more", request("terminal/output")), Job("more", Wait(1.0)))
@@ -149,7 +169,7 @@ def test_while_stopping_no_new_request_or_job_begins(monkeypatch: pytest.MonkeyP
         return state, (Job("first", Wait(60.0)),)
 
     machine = Machine(_begin, go, got, lambda state, work: (state, ()))
-    monkeypatch.setattr(signals, "MACHINES", {**signals.MACHINES, "probe": machine})
+    monkeypatch.setattr(registry, "MACHINES", {**registry.MACHINES, "probe": machine})
     driver, session = ready(with_(OPTIONS, tools=(PROBE,)))
     asked = driver.prompt(session)
     driver.round(calls(CALL))

@@ -73,6 +73,86 @@ def test_a_session_in_use_elsewhere_refuses_the_prompt_and_stays_as_it_was() -> 
     driver.round(said("now it is ours"))
 
 
+def test_a_refused_prompt_leaves_everything_else() -> None:
+    driver, session = ready(STORED)
+    asked = driver.request(
+        "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "x"}, {"type": "zzz"}]
+    )
+    driver.request("session/set_config_option", sessionId=session, configId="thought_level", value="low")
+    driver.fail_save("in_use")
+    answer = driver.answer_of(asked)
+    assert answer is not None and "error" in answer
+    assert not [u for u in driver.updates() if u["sessionUpdate"] == "agent_message_chunk"], (
+        "a warning was shown"
+    )
+    (thread,) = driver.connection.agent.threads.values()
+    assert [type(entry).__name__ for entry in thread.log] == ["SettingChanged"]
+
+
+def test_a_cancelled_prompt_stays_cancelled_when_the_session_is_in_use() -> None:
+    driver, session = ready(STORED)
+    asked = driver.prompt(session)
+    driver.cancel(session)
+    driver.fail_save("in_use")
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    answer = driver.answer_of(asked)
+    assert answer is not None and answer["result"]["stopReason"] == "cancelled"
+
+
+def test_what_is_set_while_another_program_works_waits_for_the_next_turn() -> None:
+    driver, session = ready(STORED)
+    driver.request("session/set_config_option", sessionId=session, configId="thought_level", value="low")
+    driver.fail_save("in_use")
+    assert not driver.saves
+    driver.prompt(session)
+    assert save(driver).lease == "take"
+    driver.store()
+    driver.round(said("hi"))
+    driver.store()
+    assert entries(driver, session) == ["SettingChanged", "UserSaid", "TextSaid", "TurnEnded"]
+
+
+def test_the_next_turn_waits_until_the_lease_of_the_last_one_is_back() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    driver.store()
+    driver.round(said("hi"))
+    driver.cancel(session)
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    driver.prompt(session)
+    assert not driver.model_jobs()
+    driver.store()
+    assert len(driver.model_jobs()) == 1
+
+
+def test_the_end_waits_for_the_store_within_its_bound() -> None:
+    driver, session = ready(STORED)
+    driver.request("session/set_config_option", sessionId=session, configId="thought_level", value="low")
+    driver.close()
+    assert driver.exit is None
+    driver.store()
+    assert driver.exit == 0
+    driver, session = ready(STORED)
+    driver.request("session/set_config_option", sessionId=session, configId="thought_level", value="low")
+    driver.close()
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    assert driver.exit == 0
+
+
+def test_a_session_that_is_taken_over_in_the_middle_of_a_turn_goes_on_in_memory() -> None:
+    driver, session = ready(STORED)
+    asked = driver.prompt(session)
+    driver.store()
+    driver.round(calls(READ))
+    driver.conflict()
+    driver.finish(driver.tool_jobs("prepare")[0])
+    driver.finish(driver.tool_jobs()[0])
+    driver.round(said("hi"))
+    assert driver.answer_of(asked) is not None
+    assert "took this session over" in driver.text()
+    assert not driver.saves
+
+
 def test_a_full_disk_is_told_once_and_the_turn_goes_on_in_memory() -> None:
     driver, session = ready(STORED)
     asked = driver.prompt(session)

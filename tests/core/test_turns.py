@@ -693,10 +693,12 @@ def test_a_session_that_is_being_opened_is_still_answered_at_the_end() -> None:
 def test_a_folder_that_cannot_be_looked_at_does_not_hold_up_the_end() -> None:
     driver = Driver()
     driver.initialize()
-    driver.request("session/new", cwd="/work", mcpServers=[])
+    asked = driver.request("session/new", cwd="/work", mcpServers=[])
     driver.close()
     driver.finish(driver.only(lambda what: isinstance(what, Wait)))
     assert driver.exit == 0
+    answer = driver.answer_of(asked)
+    assert answer is not None and answer["error"]["code"] == -32800
 
 
 def test_a_second_cancel_changes_nothing() -> None:

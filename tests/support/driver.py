@@ -17,6 +17,7 @@ from zidane_core.agent.effects import Exit, RunModel, RunTool, Save, Send, Start
 from zidane_core.agent.events import (
     CheckedPath,
     Closed,
+    Conflict,
     Ended,
     Failed,
     JobOutcome,
@@ -31,7 +32,7 @@ from zidane_core.agent.events import (
 from zidane_core.agent.log import view_of
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Options
-from zidane_core.data import models
+from zidane_core.data import history, models
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
 
@@ -173,6 +174,21 @@ class Driver:
         assert len(rows) == save.expected_seq
         rows.extend(save.entries)
         self.feed(Saved(self.now, key))
+
+    def conflict(self) -> None:
+        """Another program appended a whole turn first."""
+        key, save = self.saves.popitem()
+        rows = self.disk.setdefault(save.session, [])
+        known = len(rows)
+        assert known == save.expected_seq
+        theirs = (
+            history.UserSaid(f"msg_other_{known}", (Text("theirs"),), 99),
+            history.CallMade(call=f"call_other_{known}", name="f", arguments="{}", title="f", kind="other"),
+            history.ResultMade(call=f"call_other_{known}", name="f", content=(Text("r"),), failed=False),
+            history.TurnEnded(99, "end_turn"),
+        )
+        rows.extend(msgspec.json.encode(entry).decode() for entry in theirs)
+        self.feed(Conflict(self.now, key, tuple(rows[known:])))
 
     def fail_save(self, reason: Any) -> None:
         key, _ = self.saves.popitem()

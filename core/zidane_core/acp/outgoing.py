@@ -89,7 +89,15 @@ def _permission(asked: AskPeer, request: AskPermission) -> tuple[str, object]:
 
 
 def _call_client(asked: AskPeer, request: CallClient) -> tuple[str, object]:
-    return request.method, msgspec.Raw(request.params.encode())
+    params = msgspec.Raw(request.params.encode())
+    return request.method, _with_meta(params, _trace(asked.trace)) if asked.trace else params
+
+
+def _with_meta(params: msgspec.Raw, meta: dict[str, object]) -> object:
+    """The trace context of the turn, beside what the request says itself."""
+    given = fold(decode_json(bytes(params)), lambda value: value, lambda _: None)
+    own = given.get("_meta") if is_object(given) else None
+    return {**given, "_meta": {**meta, **(own if is_object(own) else {})}} if is_object(given) else params
 
 
 def _trace(trace: str) -> dict[str, object]:

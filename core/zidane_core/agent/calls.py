@@ -5,7 +5,7 @@
 
 from msgspec.structs import replace
 
-from zidane_core.agent import commands, moves, schema, titles
+from zidane_core.agent import commands, moves, registry, schema, titles
 from zidane_core.agent.effects import CardChanged, CardOpened, DropPeer, Effect, Start, Stop, Tell, Wait
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Call, Options, Thread, Turn
@@ -22,7 +22,7 @@ def announce(options: Options, thread: Thread, turn: Turn, called: models.Called
     called = replace(called, name=clean(called.name), arguments=clean(called.arguments))
     spec = next((tool for tool in options.tools if tool.name == called.name), None)
     number = thread.calls + 1
-    call = _read(thread, spec, called, f"call_{number}")
+    call = _read(thread, spec, called, f"call_{thread.tag}_{number}")
     entry = history.CallMade(
         call=call.id,
         name=call.name,
@@ -57,6 +57,10 @@ def _read(thread: Thread, spec: ToolSpec | None, called: models.Called, call_id:
     )
     if spec is None:
         return replace(call, problem=f"There is no tool named {called.name!r}.")
+    if spec.machine not in registry.MACHINES:
+        return replace(
+            call, problem=f"The tool {spec.name} cannot be run here: nothing runs {spec.machine!r}."
+        )
     return fold(
         schema.parse_arguments(called.arguments, spec.schema),
         lambda arguments: replace(

@@ -4,19 +4,19 @@ from typing import Final, Literal
 
 from zidane_core.agent.effects import RunTool
 from zidane_core.agent.events import Failed, Ok, Stopped
-from zidane_core.agent.machines import Done, Got, Job, Machine, Ready, Stage, State, Turned, Work
+from zidane_core.agent.machines import Done, Got, Job, Machine, Ready, State, Stateless, Turned, Work
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Preview, ToolResult
 
 
 def _begin(work: Work) -> Turned:
     if work.spec.prepare == "none":
-        return Stage(), (Ready(),)
-    return Stage(), (Job("prepare", _run(work, "prepare")),)
+        return Stateless(), (Ready(),)
+    return Stateless(), (Job("prepare", _run(work, "prepare")),)
 
 
 def _go(state: State, work: Work) -> Turned:
-    return Stage("going"), (Job("run", _run(work, "run")),)
+    return state, (Job("run", _run(work, "run")),)
 
 
 def _got(state: State, work: Work, tag: str, got: Got) -> Turned:

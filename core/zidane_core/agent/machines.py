@@ -6,7 +6,7 @@ the machine's next state and signals; the pump obeys them, and it alone starts, 
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -98,13 +98,13 @@ Signal: TypeAlias = Job | Ask | StopJob | DropAsk | Detach | Card | Plan | Ready
 Got: TypeAlias = JobOutcome | PeerAnswer
 
 
-class Stage(msgspec.Struct, frozen=True, gc=False):
-    """The state of a machine that needs no more than to know how far it is."""
-
-    at: Literal["begun", "going"] = "begun"
+State: TypeAlias = msgspec.Struct
+"""The state of a machine: a frozen record of its own, which nobody else looks into."""
 
 
-State: TypeAlias = Stage
+class Stateless(msgspec.Struct, frozen=True, gc=False):
+    """The state of a machine that has nothing to remember."""
+
 
 Turned: TypeAlias = tuple[State, tuple[Signal, ...]]
 

@@ -29,7 +29,7 @@ def thread_of(used: Key) -> str:
 def message(thread: Thread) -> tuple[Thread, str]:
     """A fresh message id, unique in the thread."""
     fresh = thread.messages + 1
-    return replace(thread, messages=fresh), f"msg_{fresh}"
+    return replace(thread, messages=fresh), f"msg_{thread.tag}_{fresh}"
 
 
 def append(thread: Thread, entry: history.Entry) -> Thread:

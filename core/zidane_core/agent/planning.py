@@ -5,23 +5,23 @@ from typing import Final
 import msgspec
 
 from zidane_core.agent.local_machine import failed
-from zidane_core.agent.machines import Done, Got, Machine, Plan, Ready, Stage, State, Turned, Work
+from zidane_core.agent.machines import Done, Got, Machine, Plan, Ready, State, Stateless, Turned, Work
 from zidane_core.data.content import Text
 from zidane_core.data.tools import PlanEntry, ToolResult
 
 
 def _begin(work: Work) -> Turned:
-    return Stage(), (Ready(),)
+    return Stateless(), (Ready(),)
 
 
 def _go(state: State, work: Work) -> Turned:
     try:
         entries = msgspec.convert(work.arguments.get("entries"), tuple[PlanEntry, ...])
     except msgspec.ValidationError as error:
-        return Stage("going"), (Done(failed(f"The plan is not valid: {error}")),)
+        return state, (Done(failed(f"The plan is not valid: {error}")),)
     done = sum(entry.status == "completed" for entry in entries)
     text = f"The plan is set: {done} of {len(entries)} steps are done."
-    return Stage("going"), (Plan(entries), Done(ToolResult(content=(Text(text),))))
+    return state, (Plan(entries), Done(ToolResult(content=(Text(text),))))
 
 
 def _got(state: State, work: Work, tag: str, got: Got) -> Turned:

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import calls, moves
+from zidane_core.agent import calls, moves, registry
 from zidane_core.agent.effects import AskPeer, CardChanged, DropPeer, Effect, PlanShown, Start, Stop, Tell
-from zidane_core.agent.local_machine import LOCAL
 from zidane_core.agent.machines import (
     Ask,
     Card,
@@ -23,18 +22,15 @@ from zidane_core.agent.machines import (
     Machine,
     Plan,
     Ready,
-    Stage,
+    State,
+    Stateless,
     StopJob,
     Turned,
     Work,
 )
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.planning import PLAN
 from zidane_core.agent.state import Call, Link, Options, Thread, Turn
 from zidane_core.data import history
-
-MACHINES: Final[Mapping[str, Machine]] = MappingProxyType({"local": LOCAL, "plan": PLAN})
-"""The registry: what `ToolSpec.machine` names."""
 
 
 def begin(options: Options, thread: Thread, call: Call) -> Moved:
@@ -73,11 +69,12 @@ def halt(options: Options, thread: Thread, call: Call) -> Moved:
 
 
 def _machine(call: Call) -> Machine:
-    return MACHINES.get("local" if call.spec is None else call.spec.machine, LOCAL)
+    # A call whose tool names no row has a problem and never gets here.
+    return registry.MACHINES["local" if call.spec is None else call.spec.machine]
 
 
-def _state(call: Call) -> Stage:
-    return Stage() if call.machine is None else call.machine
+def _state(call: Call) -> State:
+    return Stateless() if call.machine is None else call.machine
 
 
 def _work(thread: Thread, call: Call, granted: bool = False) -> Work | None:

@@ -135,7 +135,8 @@ TurnPhase: TypeAlias = Literal["claim", "model", "tools", "retry", "compact", "i
 class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The running prompt of a thread.
 
-    `ticket` is the request to answer. `job` is the model round or the retry wait, `deadline` the bound on
+    `ticket` is the request to answer, `base` the length of the log before its prompt, `notices` what the prompt's
+    conversion has to say. `job` is the model round or the retry wait, `deadline` the bound on
     stopping. `stopping` is why no new work may start; `expired` that the bound has passed.
     `value` is the answer of a turn that has ended and waits until it is stored.
     """
@@ -143,6 +144,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ticket: int
     number: int
     trace: str = ""
+    base: int = 0
+    notices: tuple[str, ...] = ()
     phase: TurnPhase = "model"
     round: int = 0
     tries: int = 0
@@ -176,6 +179,7 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `seq` entries are on disk. `saving` is the save in flight, of `flying` entries with `leasing`. `lease` tells
     that the session is ours. `tries` counts saves that found the store locked, `pause` is the wait after one.
+    `held` entries wait for the next turn, since another program works in the session.
     """
 
     state: Literal["none", "open", "memory"] = "none"
@@ -186,6 +190,7 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     lease: bool = False
     tries: int = 0
     pause: Key = ""
+    held: bool = False
 
 
 ThreadPhase: TypeAlias = Literal["opening", "open", "cold", "gone"]
@@ -195,12 +200,13 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One conversation.
 
     `opening` is the ticket of the request that opens it, `job` its setup job. `notices` are for the user and
-    wait for the first prompt; `later` are entries that wait for the open block to close. Counters only grow, so that
-    message ids, call ids and keys are never used twice.
+    wait for the first prompt; `later` are entries that wait for the open block to close. Counters only grow, and
+    ids hold the `tag` of this opening, so that message ids, call ids and keys are never used twice, in no program.
     """
 
     id: str
     epoch: int
+    tag: str
     cwd: str
     roots: tuple[str, ...]
     settings: Settings

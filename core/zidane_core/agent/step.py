@@ -98,7 +98,7 @@ def _progressed(agent: Agent, event: Progressed) -> Step:
 
 def _ended(agent: Agent, event: Ended) -> Step:
     if event.key == threads.CLOSING and agent.closing:
-        return agent, (Exit(EXIT_CODES[agent.closing]),)
+        return agent, (*threads.give_up(agent), Exit(EXIT_CODES[agent.closing]))
     thread = table.find(agent, moves.thread_of(event.key))
     if thread is None:
         return agent, ()

@@ -5,7 +5,7 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from zidane_core import buckets
-from zidane_core.agent import moves, table, turns
+from zidane_core.agent import moves, saving, table, turns
 from zidane_core.agent.effects import (
     Answer,
     CheckPath,
@@ -37,6 +37,7 @@ def open_thread(
     thread = Thread(
         id=f"sess_{digest}_{number}",
         epoch=number,
+        tag=digest[:6],
         cwd=cwd,
         roots=(cwd, *roots),
         settings=Settings(options.default_model, options.thinking, options.policy),
@@ -96,5 +97,16 @@ CLOSING = "closing/0"
 
 
 def quiet(agent: Agent) -> bool:
-    """Whether no turn runs any more and no request to open a thread waits for its answer."""
-    return all(thread.turn is None and thread.opening is None for thread in table.every(agent))
+    """Whether no turn runs, nothing is being saved, and no request to open a thread waits for its answer."""
+    return all(_is_quiet(thread) for thread in table.every(agent))
+
+
+def _is_quiet(thread: Thread) -> bool:
+    return thread.turn is None and thread.opening is None and saving.is_settled(thread)
+
+
+def give_up(agent: Agent) -> tuple[Effect, ...]:
+    """The bound on the end has passed: what could not be opened is answered all the same."""
+    fault = Fault(ErrorCode.REQUEST_CANCELLED, "The agent ended before the working folder could be looked at")
+    tickets = (thread.opening for thread in table.every(agent))
+    return tuple(Answer(ticket, fault) for ticket in tickets if ticket is not None)

@@ -110,10 +110,12 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
     if turn.stopping:
         waiting = turn.job or any(call.phase == "run" and call.jobs for call in turn.calls)
         return (thread, ()) if waiting and not turn.expired else _end(options, thread, turn)
-    if thread.notices and turn.open is None:
-        return _notices(thread)
+    if turn.phase == "claim" and not saving.is_claimed(thread):
+        return thread, ()
+    if (thread.notices or turn.notices) and turn.open is None:
+        return _notices(thread, turn)
     if turn.phase == "claim":
-        return rounds.start(options, thread, turn) if saving.is_claimed(thread) else (thread, ())
+        return rounds.start(options, thread, turn)
     if turn.phase == "answer":
         return _end(options, thread, turn)
     if turn.phase == "tools" and all(call.phase == "done" for call in turn.calls):
@@ -148,12 +150,13 @@ def _answer(thread: Thread, turn: Turn, value: TurnAnswer | Fault) -> Moved:
     return replace(thread, turn=None), (*stops, Answer(turn.ticket, value))
 
 
-def _notices(thread: Thread) -> Moved:
-    """What the user is to know and could not be told before."""
+def _notices(thread: Thread, turn: Turn) -> Moved:
+    """What the user is to know of the session, and of the prompt."""
+    waiting = (*((text, "thread") for text in thread.notices), *((text, "prompt") for text in turn.notices))
     effects: tuple[Effect, ...] = ()
-    waiting, thread = thread.notices, replace(thread, notices=())
-    for text in waiting:
-        thread, told = moves.notice(thread, "warning", text, "thread")
+    thread = replace(thread, notices=(), turn=replace(turn, notices=()))
+    for text, kind in waiting:
+        thread, told = moves.notice(thread, "warning", text, kind)
         effects = (*effects, *told)
     return thread, effects
 
@@ -163,6 +166,7 @@ def _next_prompt(options: Options, thread: Thread) -> Moved:
         return thread, ()
     queued, rest = thread.prompts[0], thread.prompts[1:]
     prompt = queued.prompt
+    base = len(thread.log)
     thread, message = moves.message(thread)
     number = thread.turns + 1
     thread = replace(thread, prompts=rest, turns=number)
@@ -171,5 +175,13 @@ def _next_prompt(options: Options, thread: Thread) -> Moved:
         thread = moves.append(thread, history.TurnEnded(number, "cancelled"))
         answered = prompt.ticket == ANSWERED
         return thread, () if answered else (Answer(prompt.ticket, TurnAnswer("cancelled")),)
-    turn = Turn(ticket=prompt.ticket, number=number, trace=prompt.trace, round=1, phase="claim")
-    return replace(thread, turn=turn, notices=(*thread.notices, *prompt.notices)), ()
+    turn = Turn(
+        ticket=prompt.ticket,
+        number=number,
+        trace=prompt.trace,
+        base=base,
+        notices=prompt.notices,
+        round=1,
+        phase="claim",
+    )
+    return replace(thread, turn=turn), ()
