@@ -8,7 +8,6 @@ import anyio
 from anyio.abc import TaskGroup
 
 from zidane_acp.where import where
-from zidane_core.agent.effects import What
 from zidane_core.agent.events import (
     Ended,
     Failed,
@@ -21,6 +20,7 @@ from zidane_core.agent.events import (
     Progressed,
     Stopped,
 )
+from zidane_core.agent.work import What
 from zidane_core.faults import ErrorCode, Fault
 
 LOGGER: Final = logging.getLogger("zidane_acp.jobs")

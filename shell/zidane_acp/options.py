@@ -41,8 +41,8 @@ class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A model that the user can choose, with a provider of its own.
 
     `provider` may be a factory: it is called when the model is first used, so that credentials are looked up
-    only then. `provider_name` groups the models of one provider. `model` is the provider's own name of the model, the same as `id` when not given.
-    `context_window` and `max_output` are in tokens.
+    only then. `provider_name` groups the models of one provider. `model` is the provider's own name of the
+    model, the same as `id` when not given. `context_window` and `max_output` are in tokens.
     """
 
     id: str

@@ -10,8 +10,8 @@ import anyio.to_thread
 
 from zidane_acp.jobs import Report
 from zidane_acp.ports import Model, Tools
-from zidane_core.agent.effects import CheckPath, RunModel, RunTool, Wait, What
 from zidane_core.agent.events import CheckedPath, Failed, JobOutcome, JobValue, ModelDone, WaitDone
+from zidane_core.agent.work import CheckPath, RunModel, RunTool, Wait, What
 from zidane_core.data.tools import ToolOutput
 from zidane_core.faults import ErrorCode, Fault
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.data.models import ModelEvent, ModelRequest
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 

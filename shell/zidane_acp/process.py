@@ -2,6 +2,7 @@
 
 import logging
 import os
+import select
 import threading
 import time
 from collections.abc import Callable
@@ -13,10 +14,10 @@ from zidane_acp.beginning import Beginning, Watch
 from zidane_acp.ending import Ending
 from zidane_acp.inbox import Inbox
 from zidane_acp.options import StdioOptions
+from zidane_acp.ports import Transport
 from zidane_acp.server import AcpServer
 from zidane_acp.signals import ending as ending_signals
 from zidane_acp.signals import exit_code
-from zidane_acp.transports.stdio import StdioTransport
 from zidane_core.acp.connection import ConnectionEvent
 from zidane_core.agent.events import Closed
 
@@ -47,6 +48,16 @@ def serve_process(
         served.returned()
 
 
+def _transport(source: int, sink: int, moved: Callable[[], None]) -> Transport:
+    if hasattr(select, "poll"):
+        from zidane_acp.transports.stdio import StdioTransport
+
+        return StdioTransport(source, sink, moved)
+    from zidane_acp.transports.threaded import ThreadedTransport
+
+    return ThreadedTransport(source, sink, moved)
+
+
 class Served:
     """One connection of a process, and the thread that ends the process when an outsider hangs.
 
@@ -64,7 +75,7 @@ class Served:
     ) -> None:
         self._server = AcpServer(options.server)
         self._ending = Ending(time.monotonic, self._begin_to_leave)
-        self._transport = StdioTransport(source, sink, self._ending.moved)
+        self._transport = _transport(source, sink, self._ending.moved)
         self._watch = watch
         self._flush = flush
         self._others = frozenset(threading.enumerate())
@@ -97,6 +108,8 @@ class Served:
         return self._code if self._signal is None else exit_code(self._signal)
 
     async def _signals(self, put: Callable[[ConnectionEvent], None]) -> None:
+        if os.name == "nt":
+            return  # loops take no signal handlers there; the default ones end the process
         with anyio.open_signal_receiver(*ending_signals()) as received:
             async for number in received:
                 reason: Literal["terminated", "hung_up"] = (

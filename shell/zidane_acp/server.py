@@ -16,7 +16,7 @@ from zidane_acp.providers import resolved
 from zidane_acp.serve import serve
 from zidane_core.acp.connection import ConnectionEvent
 from zidane_core.acp.frames import MAX_FRAME, Framing
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 
 

@@ -14,7 +14,7 @@ from support.process import COMMAND
 from zidane_acp.settings import FLAGS
 from zidane_core.acp import requests
 from zidane_core.acp.connection import Opened, Received
-from zidane_core.agent import effects, events, state, turns
+from zidane_core.agent import effects, events, state, turns, work
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.readers import GIT, READERS
 from zidane_core.faults import PROVIDER_KINDS, ErrorCode
@@ -190,7 +190,7 @@ def test_the_vocabulary_is_that_of_the_code() -> None:
     told = {name for row in table(page, "Effects") for name in named(row[0])}
     assert told == {kind.__name__ for kind in get_args(effects.Effect)}
     told = {name for row in table(page, "Jobs") for name in named(row[0])}
-    assert told == {kind.__name__ for kind in get_args(effects.What)}
+    assert told == {kind.__name__ for kind in get_args(work.What)}
 
 
 def test_the_state_is_that_of_the_code() -> None:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from support.driver import MODEL, OPTIONS, Driver, preview, with_
 
-from zidane_core.agent.effects import RunModel, Wait
 from zidane_core.agent.events import Ended, Failed, JobOutcome, ModelDone, Ok, Progressed, Stopped, WaitDone
+from zidane_core.agent.work import RunModel, Wait
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.outcome import Usage

@@ -8,7 +8,7 @@ from support.driver import OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core.acp import outgoing
 from zidane_core.agent import registry
-from zidane_core.agent.effects import AskPeer, CallClient, Send, Undo, Wait
+from zidane_core.agent.effects import AskPeer, CallClient, Send, Undo
 from zidane_core.agent.events import Gave, Ok, Stopped, Unanswerable, WaitDone
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.machines import (
@@ -28,6 +28,7 @@ from zidane_core.agent.machines import (
     Turned,
     Work,
 )
+from zidane_core.agent.work import Wait
 from zidane_core.data.content import Text
 from zidane_core.data.tools import ToolResult, ToolSpec
 

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 from support.driver import OPTIONS, Driver, calls, ready, said, with_
 
-from zidane_core.agent.effects import Wait
 from zidane_core.agent.events import Conflict, Saved, SaveFailed, Stopped
+from zidane_core.agent.work import Wait
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.history import Entry, NoticeGiven, UserSaid

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from support.driver import MODEL, OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core import buckets
-from zidane_core.agent.effects import RunModel, Wait
 from zidane_core.agent.events import Failed, Ok, Stopped
 from zidane_core.agent.state import Limits, Policy
+from zidane_core.agent.work import RunModel, Wait
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.outcome import Usage

@@ -28,8 +28,8 @@ from zidane_acp.providers import Lazy
 from zidane_acp.serve import serve
 from zidane_acp.server import create_acp_server
 from zidane_acp.transports.memory import ROOM, memory_pair
-from zidane_core.agent.effects import Wait
 from zidane_core.agent.events import Ended, Failed, Progressed
+from zidane_core.agent.work import Wait
 from zidane_core.data.models import Broke, Finished, ModelEvent, ModelRequest
 
 

@@ -15,7 +15,7 @@ from zidane_acp.beginning import fresh
 from zidane_acp.inbox import Inbox
 from zidane_acp.serve import serve
 from zidane_acp.transports.memory import MemoryTransport, memory_pair
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.data.models import ModelEvent, ModelRequest
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 

@@ -173,3 +173,13 @@ def test_once_all_is_read_nothing_gives_more_time() -> None:
     ending.moved()
     ending.drained()
     assert ending.left() < STALLED / 2
+
+
+def test_where_pipes_cannot_be_polled_threads_read_and_write(tmp_path: Path) -> None:
+    """As on Windows: the agent answers, streams, and ends with its input."""
+    with Process("--provider", "offline", before="import select\ndel select.poll") as agent:
+        session = agent.session(tmp_path)
+        asked = agent.prompt(session, "/count 300")
+        answer = agent.until(lambda frame: frame.get("id") == asked)
+        assert answer["result"]["stopReason"] == "end_turn"
+        assert agent.close() == 0

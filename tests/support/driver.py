@@ -13,7 +13,7 @@ import msgspec
 from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received, Server
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
-from zidane_core.agent.effects import Exit, RunModel, RunTool, Save, Send, Start, Stop, Wait
+from zidane_core.agent.effects import Exit, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPath,
     Closed,
@@ -32,6 +32,7 @@ from zidane_core.agent.events import (
 from zidane_core.agent.log import view_of
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Options
+from zidane_core.agent.work import RunModel, RunTool, Wait
 from zidane_core.data import history, models
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult

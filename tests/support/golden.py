@@ -13,7 +13,7 @@ from support.driver import MODEL, OPTIONS, SERVER
 
 from zidane_core.acp.connection import Opened, Received
 from zidane_core.acp.step import begin, step
-from zidane_core.agent.effects import CheckPath, RunModel, RunTool, Send, Start, Stop, Wait
+from zidane_core.agent.effects import Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPath,
     Ended,
@@ -24,6 +24,7 @@ from zidane_core.agent.events import (
     Stopped,
     WaitDone,
 )
+from zidane_core.agent.work import CheckPath, RunModel, RunTool, Wait
 from zidane_core.data.models import ModelEvent
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 

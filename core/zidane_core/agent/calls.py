@@ -6,9 +6,10 @@
 from msgspec.structs import replace
 
 from zidane_core.agent import commands, moves, registry, schema, titles
-from zidane_core.agent.effects import CardChanged, CardOpened, DropPeer, Effect, Start, Stop, Tell, Wait
+from zidane_core.agent.effects import CardChanged, CardOpened, DropPeer, Effect, Start, Stop, Tell
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Call, Options, Thread, Turn
+from zidane_core.agent.work import Wait
 from zidane_core.bounded import bounded
 from zidane_core.data import history, models
 from zidane_core.data.content import Part, Text

@@ -2,9 +2,9 @@
 
 from typing import Final, Literal
 
-from zidane_core.agent.effects import RunTool
 from zidane_core.agent.events import Failed, Ok, Stopped
 from zidane_core.agent.machines import Done, Got, Job, Machine, Ready, State, Stateless, Turned, Work
+from zidane_core.agent.work import RunTool
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Preview, ToolResult
 

@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from zidane_core.agent.effects import CallClient, PeerRequest, Undo, What
+from zidane_core.agent.effects import CallClient, PeerRequest, Undo
 from zidane_core.agent.events import JobOutcome, PeerAnswer
+from zidane_core.agent.work import What
 from zidane_core.data.content import Part
 from zidane_core.data.tools import Diff, Location, PlanEntry, Preview, ToolResult, ToolSpec
 

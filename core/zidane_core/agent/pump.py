@@ -1,7 +1,8 @@
 """What each call of a round may do next (ring 2). The pump is the only place that starts work for a call.
 
 Order: readers and writers in call order. A changing call waits for all earlier ones, a reading call for earlier
-changing ones, and so does a preparation that reads. Questions overlap, in call order.
+changing ones, and so does a preparation that reads. Questions overlap; they come in
+the order of the calls that are prepared.
 """
 
 from collections.abc import Callable, Mapping
@@ -72,7 +73,7 @@ def _new(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpe
 
 
 def _prepared(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
-    """Judged once its preparation is done, and those of earlier calls too: questions come in call order."""
+    """Judged once its preparation is done, and those of earlier calls that have begun, so that questions keep order."""
     before = turn.calls[: turn.calls.index(call)]
     if not call.ready or any(known.phase == "prepare" for known in before):
         return thread, ()

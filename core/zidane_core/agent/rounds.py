@@ -7,11 +7,12 @@ from typing import Any, Final, Literal
 from msgspec.structs import replace
 
 from zidane_core.agent import blocks, calls, moves, pump, retry
-from zidane_core.agent.effects import Effect, RunModel, Start, Tell, UsageShown, Wait
+from zidane_core.agent.effects import Effect, Start, Tell, UsageShown
 from zidane_core.agent.events import Progress
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Thread, Turn
+from zidane_core.agent.work import RunModel, Wait
 from zidane_core.convert.outcome import outcome_to_stop_reason
 from zidane_core.data import history, models
 from zidane_core.data.outcome import Outcome, Usage

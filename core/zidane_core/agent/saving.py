@@ -11,10 +11,11 @@ import msgspec
 from msgspec.structs import replace
 
 from zidane_core.agent import log, moves, pages
-from zidane_core.agent.effects import Save, Start, Wait
+from zidane_core.agent.effects import Save, Start
 from zidane_core.agent.events import Conflict, Saved, SaveFailed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Thread, Turn
+from zidane_core.agent.work import Wait
 from zidane_core.data.history import Entry, PlanSet, Unread, UserSaid
 from zidane_core.faults import ErrorCode, Fault
 from zidane_core.text import encode_json

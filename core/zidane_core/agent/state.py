@@ -99,9 +99,11 @@ class Link(msgspec.Struct, frozen=True, gc=False):
 class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One tool call of the running round.
 
-    `machine` is the state of what runs it, `jobs` and `asks` are the machine's, by tag; `ask` is the open permission
-    question. `ready` tells that the preparation is done. `problem` says why it cannot run (unknown tool, bad arguments). `offered` is the
-    grant that the open question offers, `granted` is set once the user allowed this very call. `live` is output streamed so far (bounded), `live_due` the key of a pending redraw.
+    `machine` is the state of what runs it, `jobs` and `asks` are the machine's, by tag; `ask` is the open
+    permission question. `ready` tells that the preparation is done. `problem` says why it cannot run (unknown
+    tool, bad arguments). `offered` is the grant that the open question offers, `granted` is set once the user
+    allowed this very call. `live` is output streamed so far (bounded), `live_due` the key of a pending
+    redraw.
     """
 
     id: str

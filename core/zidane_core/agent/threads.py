@@ -6,19 +6,11 @@ from msgspec.structs import replace
 
 from zidane_core import buckets
 from zidane_core.agent import moves, saving, table, turns
-from zidane_core.agent.effects import (
-    Answer,
-    CheckPath,
-    CommandsShown,
-    Effect,
-    Start,
-    Tell,
-    ThreadAnswer,
-    Wait,
-)
+from zidane_core.agent.effects import Answer, CommandsShown, Effect, Start, Tell, ThreadAnswer
 from zidane_core.agent.events import CheckedPath, JobOutcome, Ok
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Agent, Options, Settings, Store, Thread
+from zidane_core.agent.work import CheckPath, Wait
 from zidane_core.faults import ErrorCode, Fault
 
 

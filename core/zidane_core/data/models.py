@@ -84,7 +84,8 @@ Message: TypeAlias = UserMessage | AssistantMessage | ResultsMessage
 class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A model that can be chosen. `value` names it uniquely, also to the shell's ports and in the option `model`.
 
-    `provider` is the name of who offers it, empty when that does not matter; `id` is the model's name there. `context_window` is in tokens, None if unknown.
+    `provider` is the name of who offers it, empty when that does not matter; `id` is the model's name there.
+    `context_window` is in tokens, None if unknown.
     """
 
     value: str

@@ -3,7 +3,7 @@
 from typing import TypeGuard
 
 from zidane_acp.tools.results import Refused
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 
 
 def text(call: RunTool, name: str, default: str = "") -> str:

@@ -18,7 +18,7 @@ from zidane_acp.tools.arguments import text
 from zidane_acp.tools.reading import IMAGE_ROOM, image_type
 from zidane_acp.tools.results import Refused, said
 from zidane_core import __version__
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.bounded import bounded
 from zidane_core.data.content import Image
 from zidane_core.data.tools import ToolResult

@@ -13,7 +13,7 @@ from zidane_acp.tools.handles import listable
 from zidane_acp.tools.paths import checked, path_argument, relative, shown
 from zidane_acp.tools.results import Refused, said
 from zidane_acp.tools.walk import walk
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.data.tools import ToolResult
 
 MOST: Final = 1000

@@ -12,7 +12,7 @@ from zidane_acp.tools.guard import Guard
 from zidane_acp.tools.paths import prepare_path
 from zidane_acp.tools.results import Refused, said
 from zidane_acp.tools.shell import Shell, prepare_shell
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 
 Report: TypeAlias = Callable[[ToolOutput], None]

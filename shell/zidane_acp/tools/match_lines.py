@@ -1,8 +1,9 @@
 """The child process of `search` where ripgrep is missing: the standard library only, so that it starts fast.
 
 A regular expression can run for ever and holds the interpreter meanwhile, so it runs in a process that can be
-killed. Arguments: the pattern. Standard input: paths relative to the folder it runs in, each ended by NUL. Output, as from ripgrep with --null:
-`path NUL line-number : text` a line. Exit code 2 and a sentence on stderr when the pattern is broken.
+killed. Arguments: the pattern. Standard input: paths relative to the folder it runs in, each ended by NUL.
+Output, as from ripgrep with --null: `path NUL line-number : text` a line. Exit code 2 and a sentence on
+stderr when the pattern is broken.
 """
 
 import os

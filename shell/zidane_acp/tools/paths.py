@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from zidane_acp.tools.arguments import text
 from zidane_acp.tools.results import Refused
 from zidane_core.agent import titles
-from zidane_core.agent.effects import RunTool
 from zidane_core.agent.presets import ACP_DEFAULT
+from zidane_core.agent.work import RunTool
 from zidane_core.data.tools import Location, Preview, ResolvedPath, ToolSpec
 
 _SPECS: Final[Mapping[str, ToolSpec]] = MappingProxyType({spec.name: spec for spec in ACP_DEFAULT})

@@ -11,7 +11,7 @@ from zidane_acp.tools.handles import entry, opened
 from zidane_acp.tools.paths import checked, path_argument, shown
 from zidane_acp.tools.results import Refused, said, why
 from zidane_core import edits
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.data.content import Image
 from zidane_core.data.tools import Location, ToolResult
 

@@ -27,7 +27,7 @@ from zidane_acp.tools.paths import checked, path_argument, relative, shown
 from zidane_acp.tools.processes import started
 from zidane_acp.tools.results import Refused, said
 from zidane_acp.tools.walk import walk
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.bounded import bounded
 from zidane_core.data.tools import ResolvedPath, ToolResult
 

@@ -24,7 +24,7 @@ from zidane_acp.tools.paths import checked, resolve, title
 from zidane_acp.tools.processes import end_family, started
 from zidane_acp.tools.repository import hardened
 from zidane_acp.tools.results import Refused, said
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.data.tools import Location, Preview, ResolvedPath, ToolOutput, ToolResult
 
 ROOM: Final = 48 * 1024

@@ -11,7 +11,7 @@ from zidane_acp.tools.handles import Entry, entry, read_all, replace_all
 from zidane_acp.tools.paths import checked, path_argument, resolve, shown, title
 from zidane_acp.tools.results import Refused, why
 from zidane_core import edits
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Diff, Location, Preview, ResolvedPath, ToolResult
 

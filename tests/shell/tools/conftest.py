@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from zidane_acp.tools.local import LocalTools
-from zidane_core.agent.effects import RunTool
+from zidane_core.agent.work import RunTool
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 

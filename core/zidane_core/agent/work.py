@@ -1,0 +1,127 @@
+"""What can be started: the jobs that a `Start` names (ring 2)."""
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from zidane_core.data.models import ModelRequest
+from zidane_core.data.tools import Preview
+
+
+class RunModel(msgspec.Struct, frozen=True, gc=False, tag="run_model"):
+    """One model round."""
+
+    request: ModelRequest
+    session: str = ""
+
+
+class RunTool(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="run_tool"):
+    """Prepare (reads only) or run one tool call.
+
+    `arguments` fit the tool's schema. `cwd` is absolute; file tools resolve relative paths against it and
+    stay in `roots` unless `outside` was granted. `preview` is what prepare found; run checks it again. `granted`
+    False: the call runs without a question only because it is harmless, so its paths are checked once more.
+    """
+
+    stage: Literal["prepare", "run"]
+    name: str
+    arguments: dict[str, object]
+    session: str
+    call: str
+    cwd: str
+    roots: tuple[str, ...]
+    paths: tuple[str, ...] = ()
+    preview: Preview | None = None
+    outside: bool = False
+    granted: bool = False
+
+
+class RunMcpServer(msgspec.Struct, frozen=True, gc=False, tag="run_mcp_server"):
+    """Connect a server and keep it; its tools come as progress."""
+
+    name: str
+    config: str
+
+
+class RunMcpCall(msgspec.Struct, frozen=True, gc=False, tag="run_mcp_call"):
+    """One call on a connected server."""
+
+    server: str
+    tool: str
+    arguments: dict[str, object]
+
+
+class RunGraph(msgspec.Struct, frozen=True, gc=False, tag="run_graph"):
+    """Run or resume a named agent's graph; `payload` is JSON text."""
+
+    agent: str
+    thread: str
+    payload: str
+    resume: bool = False
+
+
+class RunHook(msgspec.Struct, frozen=True, gc=False, tag="run_hook"):
+    """Ask a host's hook about a call; `payload` is JSON text."""
+
+    hook: Literal["gate", "transform", "context"]
+    payload: str
+
+
+class RunFactory(msgspec.Struct, frozen=True, gc=False, tag="run_factory"):
+    """Resolve the provider of a model that was selected for the first time."""
+
+    model: str
+
+
+class CheckPath(msgspec.Struct, frozen=True, gc=False, tag="check_path"):
+    """Look whether the working folder of a new thread exists."""
+
+    path: str
+
+
+class LoadThread(msgspec.Struct, frozen=True, gc=False, tag="load_thread"):
+    """Read a stored session."""
+
+    session: str
+
+
+class DeleteThread(msgspec.Struct, frozen=True, gc=False, tag="delete_thread"):
+    """Remove a stored session."""
+
+    session: str
+
+
+class ListThreads(msgspec.Struct, frozen=True, gc=False, tag="list_threads"):
+    """Read one page of stored sessions."""
+
+    cwd: str | None = None
+    cursor: str | None = None
+
+
+class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
+    """End after so many seconds."""
+
+    seconds: float
+
+
+class Tick(msgspec.Struct, frozen=True, gc=False, tag="tick"):
+    """Report every so many seconds until stopped."""
+
+    seconds: float
+
+
+What: TypeAlias = (
+    RunModel
+    | RunTool
+    | RunMcpServer
+    | RunMcpCall
+    | RunGraph
+    | RunHook
+    | RunFactory
+    | CheckPath
+    | LoadThread
+    | DeleteThread
+    | ListThreads
+    | Wait
+    | Tick
+)
