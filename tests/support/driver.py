@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
+from support.folding import fold
 
 from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received, Server
+from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.effects import Exit, Save, Send, Start, Stop
@@ -31,7 +33,8 @@ from zidane_core.agent.events import (
 )
 from zidane_core.agent.log import view_of
 from zidane_core.agent.presets import ACP_DEFAULT
-from zidane_core.agent.state import Options
+from zidane_core.agent.replaying import replay
+from zidane_core.agent.state import Options, Thread
 from zidane_core.agent.work import RunModel, RunTool, Wait
 from zidane_core.data import history, models
 from zidane_core.data.content import Text
@@ -66,6 +69,8 @@ class Driver:
         self.jobs: dict[str, Any] = {}
         self.stopped: set[str] = set()
         self.saves: dict[str, Save] = {}
+        self.shown: dict[str, list[dict[str, Any]]] = {}
+        self.conflicts: set[str] = set()
         self.disk: dict[str, list[str]] = {}
         self.keys: set[str] = set()
         self.frames: list[dict[str, Any]] = []
@@ -91,9 +96,60 @@ class Driver:
         after, effects = step(before, event)
         assert step(before, event) == (after, effects), "the same input gave another output"
         self.connection = after
+        frames = len(self.frames)
         for effect in effects:
             self._perform(effect)
+        self._note(before, self.frames[frames:])
         self._check()
+
+    def _note(self, before: Connection, frames: list[dict[str, Any]]) -> None:
+        """Keep what was shown live, with each prompt's blocks where its turn starts.
+
+        A turn starts right behind the answer of the one before it, or where nothing ran.
+        """
+        for thread in self.connection.agent.threads.values():
+            known = before.agent.threads.get(thread.id)
+            old = set() if known is None else {id(entry) for entry in known.log}
+            said = [e for e in thread.log if isinstance(e, history.UserSaid) and id(e) not in old]
+            self.shown.setdefault(thread.id, [])
+            if known is not None and known.turn is None and said:
+                self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
+            for frame in frames:
+                if frame.get("error", {}).get("data") == {"kind": "in_use"}:
+                    self._forget(thread)
+                if frame.get("method") == "session/update" and frame["params"]["sessionId"] == thread.id:
+                    self.shown[thread.id].append(frame["params"]["update"])
+                elif said and "method" not in frame and self.waiting.get(id_of(frame)) == thread.id:
+                    self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
+            for entry in said:
+                self.shown[thread.id] += self._as_updates(thread.id, entry)
+
+    def _forget(self, thread: Thread) -> None:
+        """A prompt was refused: its turn never started."""
+        known = {entry.message for entry in thread.log if isinstance(entry, history.UserSaid)}
+        self.shown[thread.id] = [
+            update
+            for update in self.shown[thread.id]
+            if update["sessionUpdate"] != "user_message_chunk" or update["messageId"] in known
+        ]
+
+    def _as_updates(self, session: str, *entries: history.Entry) -> list[dict[str, Any]]:
+        _, effects = speak(self.connection, replay(session, entries))
+        frames = [json.loads(effect.frame) for effect in effects if isinstance(effect, Send)]
+        return [frame["params"]["update"] for frame in frames]
+
+    def check_replay(self) -> None:
+        """The replay law, for every session whose log holds no entries of another program."""
+        for thread in self.connection.agent.threads.values():
+            if (
+                thread.outlet
+                and thread.id not in self.conflicts
+                and (thread.turn is None or thread.turn.open is None)
+            ):
+                replayed = self._as_updates(thread.id, *thread.log)
+                assert fold(replayed) == fold(self.shown.get(thread.id, [])), (
+                    "a replay would show something else"
+                )
 
     def bytes(self, data: bytes) -> None:
         self.feed(Received(self.now, data))
@@ -179,6 +235,7 @@ class Driver:
     def conflict(self) -> None:
         """Another program appended a whole turn first."""
         key, save = self.saves.popitem()
+        self.conflicts.add(save.session)
         rows = self.disk.setdefault(save.session, [])
         known = len(rows)
         assert known == save.expected_seq
@@ -316,6 +373,8 @@ class Driver:
         assert {open_table[number].key for number in wanted} == set(self.connection.ids)
         for thread in self.connection.agent.threads.values():
             assert view_of(thread.log).messages == thread.view.messages, "the view is not the log's"
+        if not any(thread.turn for thread in self.connection.agent.threads.values()):
+            self.check_replay()
 
     # Looking -------------------------------------------------------------------------------------
 
@@ -331,6 +390,10 @@ class Driver:
 
     def asked(self) -> list[int]:
         return list(self.open)
+
+
+def id_of(frame: dict[str, Any]) -> tuple[str, Any]:
+    return type(frame["id"]).__name__, frame["id"]
 
 
 def preview(what: RunTool) -> Preview:

@@ -5,8 +5,8 @@
 
 from msgspec.structs import replace
 
-from zidane_core.agent import commands, moves, registry, schema, titles
-from zidane_core.agent.effects import CardChanged, CardOpened, DropPeer, Effect, Start, Stop, Tell
+from zidane_core.agent import commands, moves, registry, replaying, schema, titles
+from zidane_core.agent.effects import CardChanged, DropPeer, Effect, Start, Stop, Tell
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Call, Options, Thread, Turn
 from zidane_core.agent.work import Wait
@@ -15,7 +15,7 @@ from zidane_core.data import history, models
 from zidane_core.data.content import Part, Text
 from zidane_core.data.tools import Diff, ToolResult, ToolSpec
 from zidane_core.fp import fold
-from zidane_core.text import clean
+from zidane_core.text import clean, decode_json, is_object
 
 
 def announce(options: Options, thread: Thread, turn: Turn, called: models.Called) -> Moved:
@@ -31,19 +31,12 @@ def announce(options: Options, thread: Thread, turn: Turn, called: models.Called
         title=call.title,
         kind="other" if spec is None else spec.kind,
         locations=call.locations,
+        raw=call.arguments,
         opaque=call.opaque,
     )
     turn = replace(turn, calls=(*turn.calls, call), said=True)
     thread = replace(moves.append(thread, entry), calls=number, turn=turn)
-    card = CardOpened(
-        call=call.id,
-        name=call.name,
-        title=call.title,
-        kind=entry.kind,
-        raw_input=call.arguments,
-        locations=call.locations,
-    )
-    return thread, (Tell(thread.id, card),)
+    return thread, (Tell(thread.id, replaying.opened(entry)),)
 
 
 def _read(thread: Thread, spec: ToolSpec | None, called: models.Called, call_id: str) -> Call:
@@ -51,7 +44,7 @@ def _read(thread: Thread, spec: ToolSpec | None, called: models.Called, call_id:
         id=call_id,
         name=called.name,
         text=called.arguments or "{}",
-        arguments={},
+        arguments=_as_given(called.arguments),
         spec=spec,
         opaque=called.opaque,
         title=called.name or "Unnamed tool",
@@ -71,8 +64,14 @@ def _read(thread: Thread, spec: ToolSpec | None, called: models.Called, call_id:
             locations=titles.locations(spec, arguments, thread.cwd),
             paths=_paths(thread, spec, arguments),
         ),
-        lambda problem: replace(call, arguments={"arguments": called.arguments}, problem=problem),
+        lambda problem: replace(call, problem=problem),
     )
+
+
+def _as_given(arguments: str) -> dict[str, object]:
+    """What the card shows of arguments that were not checked: the object that they are, or else their text."""
+    given = fold(decode_json(arguments or "{}"), lambda value: value, lambda _: None)
+    return dict(given) if is_object(given) else {"arguments": arguments}
 
 
 def _paths(thread: Thread, spec: ToolSpec, arguments: dict[str, object]) -> tuple[str, ...]:
@@ -95,7 +94,6 @@ def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: Too
     shown = result.content if result.shown is None else result.shown
     shown = tuple(_fit(part, options.limits.card_bytes) for part in shown)
     diffs = result.diffs or (() if call.preview is None or result.failed else call.preview.diffs)
-    locations = result.locations or call.locations
     entry = history.ResultMade(
         call=call.id,
         name=call.name,
@@ -103,20 +101,14 @@ def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: Too
         failed=result.failed,
         shown=shown,
         diffs=diffs,
-        locations=locations,
-        raw=result.raw,
-    )
-    card = CardChanged(
-        call=call.id,
-        status="failed" if result.failed else "completed",
-        content=(*diffs, *shown),
-        locations=locations or None,
-        raw_output=_raw(result, shown),
+        locations=result.locations or call.locations,
+        raw=_raw(result, shown),
+        title=call.preview.title if call.preview is not None else "",
     )
     ends = ended(call)
     done = replace(call, phase="done", result=result, jobs=(), asks=(), ask="", live="", live_due="")
     thread = moves.with_call(moves.append(thread, entry), turn, done)
-    return thread, (*ends, Tell(thread.id, card))
+    return thread, (*ends, Tell(thread.id, replaying.closed(entry)))
 
 
 def ended(call: Call) -> tuple[Effect, ...]:

@@ -42,7 +42,7 @@ class ForeignKept(msgspec.Struct, frozen=True, gc=False, tag="foreign"):
 
 
 class CallMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="call"):
-    """A tool call with its card as it was announced. `arguments` is JSON text."""
+    """A tool call with its card as it was announced. `arguments` is JSON text, `raw` what the card shows of it."""
 
     call: str
     name: str
@@ -50,11 +50,12 @@ class CallMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="call"):
     title: str
     kind: ToolKind
     locations: tuple[Location, ...] = ()
+    raw: dict[str, object] = {}
     opaque: Opaque | None = None
 
 
 class ResultMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="result"):
-    """A call's result: `content` for the model, the rest as the card showed it last."""
+    """A call's result: `content` for the model, the rest as the card showed it last. `title` when it had changed."""
 
     call: str
     name: str
@@ -64,6 +65,7 @@ class ResultMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="resul
     diffs: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
     raw: dict[str, object] | None = None
+    title: str = ""
 
 
 class PlanSet(msgspec.Struct, frozen=True, gc=False, tag="plan"):

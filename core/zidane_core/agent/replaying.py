@@ -1,0 +1,97 @@
+"""What a log shows: the same as was shown while it was written (ring 2).
+
+The live path makes its cards by the functions here, from the very entries that it logs, so that a replay cannot say
+anything else. What only mattered at the time (progress, notices, usage, the list of commands) is left out.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from zidane_core.agent.effects import (
+    CardChanged,
+    CardOpened,
+    Chunk,
+    ContentShown,
+    Effect,
+    ModeShown,
+    PlanShown,
+    Shown,
+    Tell,
+    TitleShown,
+)
+from zidane_core.data import history
+from zidane_core.data.content import Text
+
+
+def replay(thread: str, entries: Iterable[history.Entry]) -> tuple[Effect, ...]:
+    """Everything that the client of a thread is to see of its log, in order."""
+    return tuple(effect for entry in entries for effect in _SHOW.get(type(entry), _nothing)(thread, entry))
+
+
+def opened(entry: history.CallMade) -> CardOpened:
+    """The first report of a call."""
+    return CardOpened(
+        call=entry.call,
+        name=entry.name,
+        title=entry.title,
+        kind=entry.kind,
+        raw_input=entry.raw,
+        locations=entry.locations,
+    )
+
+
+def closed(entry: history.ResultMade) -> CardChanged:
+    """The last report of a call."""
+    return CardChanged(
+        call=entry.call,
+        status="failed" if entry.failed else "completed",
+        title=entry.title or None,
+        content=(*entry.diffs, *entry.shown),
+        locations=entry.locations or None,
+        raw_output=entry.raw,
+    )
+
+
+def _nothing(thread: str, entry: history.Entry) -> tuple[Effect, ...]:
+    return ()
+
+
+def _user(thread: str, entry: history.UserSaid) -> tuple[Effect, ...]:
+    return tuple(
+        Chunk(thread, "user", entry.message, part.text)
+        if isinstance(part, Text)
+        else Tell(thread, ContentShown("user", entry.message, part))
+        for part in entry.parts
+    )
+
+
+def _text(thread: str, entry: history.TextSaid) -> tuple[Effect, ...]:
+    return (Chunk(thread, "agent", entry.message, entry.text),) if entry.text else ()
+
+
+def _thought(thread: str, entry: history.Thinking) -> tuple[Effect, ...]:
+    return (Chunk(thread, "thought", entry.message, entry.text),) if entry.text else ()
+
+
+def _told(shown: Callable[[Any], Shown]) -> Callable[[str, Any], tuple[Effect, ...]]:
+    return lambda thread, entry: (Tell(thread, shown(entry)),)
+
+
+def _setting(thread: str, entry: history.SettingChanged) -> tuple[Effect, ...]:
+    return (Tell(thread, ModeShown(entry.value)),) if entry.option == "mode" else ()
+
+
+# Any: each function takes the entry type of its key, which a dict type cannot say.
+_SHOW: Final[Mapping[type, Callable[[str, Any], tuple[Effect, ...]]]] = MappingProxyType(
+    {
+        history.UserSaid: _user,
+        history.TextSaid: _text,
+        history.Thinking: _thought,
+        history.CallMade: _told(opened),
+        history.ResultMade: _told(closed),
+        history.PlanSet: _told(lambda entry: PlanShown(entry.entries)),
+        history.TitleSet: _told(lambda entry: TitleShown(entry.title)),
+        history.SettingChanged: _setting,
+    }
+)

@@ -1,0 +1,31 @@
+"""The fold of updates, by which a replay and what was shown live are compared (the replay law).
+
+Order of first appearance; a message id has all its content joined; a tool id has the last value of each field; the
+last plan, mode and title. Usage, commands, options and notices are for the moment only.
+"""
+
+from typing import Any
+
+MESSAGES = {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk"}
+LAST = {"plan", "current_mode_update", "session_info_update"}
+
+
+def fold(updates: list[dict[str, Any]]) -> list[tuple[str, Any]]:
+    """The updates as (what, state), in order of first appearance."""
+    order: dict[tuple[str, str], Any] = {}
+    for update in updates:
+        kind = update["sessionUpdate"]
+        rest = {name: value for name, value in update.items() if name != "sessionUpdate"}
+        if kind in MESSAGES and "notice" not in rest.get("_meta", {}).get("zidane", {}):
+            contents = order.setdefault((kind, rest["messageId"]), [])
+            if contents and contents[-1]["type"] == rest["content"]["type"] == "text":
+                contents[-1] = {"type": "text", "text": contents[-1]["text"] + rest["content"]["text"]}
+            else:
+                contents.append(rest["content"])
+        elif kind in {"tool_call", "tool_call_update"}:
+            order.setdefault(("tool", rest["toolCallId"]), {}).update(rest)
+        elif kind in LAST:
+            order[kind, ""] = rest
+    # A plan, mode or title has no place of its own: only its last state counts.
+    placed = [(f"{kind} {name}", state) for (kind, name), state in order.items() if kind not in LAST]
+    return placed + sorted((kind, state) for (kind, _), state in order.items() if kind in LAST)
