@@ -402,7 +402,9 @@ def preview(what: RunTool) -> Preview:
     diffs = (
         (Diff(what.paths[0], "old\n", "new\n"),) if what.name in {"edit", "write_file", "multi_edit"} else ()
     )
-    return Preview(paths=resolved, diffs=diffs, digest="digest" if diffs else "")
+    outside = [path.real for path in resolved if not path.inside]
+    title = f"{what.name} (outside of the workspace: {outside[0]})" if outside else ""
+    return Preview(paths=resolved, diffs=diffs, digest="digest" if diffs else "", title=title)
 
 
 def inside(path: str, roots: tuple[str, ...]) -> bool:
