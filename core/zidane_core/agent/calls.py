@@ -5,7 +5,7 @@
 
 from msgspec.structs import replace
 
-from zidane_core.agent import commands, moves, registry, replaying, schema, titles
+from zidane_core.agent import commands, moves, registry, reports, schema, titles
 from zidane_core.agent.effects import CardChanged, DropPeer, Effect, Start, Stop, Tell
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Call, Options, Thread, Turn
@@ -36,7 +36,7 @@ def announce(options: Options, thread: Thread, turn: Turn, called: models.Called
     )
     turn = replace(turn, calls=(*turn.calls, call), said=True)
     thread = replace(moves.append(thread, entry), calls=number, turn=turn)
-    return thread, (Tell(thread.id, replaying.opened(entry)),)
+    return thread, (Tell(thread.id, reports.opened(entry)),)
 
 
 def _read(thread: Thread, spec: ToolSpec | None, called: models.Called, call_id: str) -> Call:
@@ -108,7 +108,7 @@ def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: Too
     ends = ended(call)
     done = replace(call, phase="done", result=result, jobs=(), asks=(), ask="", live="", live_due="")
     thread = moves.with_call(moves.append(thread, entry), turn, done)
-    return thread, (*ends, Tell(thread.id, replaying.closed(entry)))
+    return thread, (*ends, Tell(thread.id, reports.closed(entry)))
 
 
 def ended(call: Call) -> tuple[Effect, ...]:

@@ -1,6 +1,6 @@
 """What a log shows: the same as was shown while it was written (ring 2).
 
-The live path makes its cards by the functions here, from the very entries that it logs, so that a replay cannot say
+Live and replayed cards are made by the same functions (`reports`) from the same entries, so that a replay cannot say
 anything else. What only mattered at the time (progress, notices, usage, the list of commands) is left out.
 """
 
@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from zidane_core.agent import reports
 from zidane_core.agent.effects import (
-    CardChanged,
-    CardOpened,
     Chunk,
     ContentShown,
     Effect,
@@ -27,30 +26,6 @@ from zidane_core.data.content import Text
 def replay(thread: str, entries: Iterable[history.Entry]) -> tuple[Effect, ...]:
     """Everything that the client of a thread is to see of its log, in order."""
     return tuple(effect for entry in entries for effect in _SHOW.get(type(entry), _nothing)(thread, entry))
-
-
-def opened(entry: history.CallMade) -> CardOpened:
-    """The first report of a call."""
-    return CardOpened(
-        call=entry.call,
-        name=entry.name,
-        title=entry.title,
-        kind=entry.kind,
-        raw_input=entry.raw,
-        locations=entry.locations,
-    )
-
-
-def closed(entry: history.ResultMade) -> CardChanged:
-    """The last report of a call."""
-    return CardChanged(
-        call=entry.call,
-        status="failed" if entry.failed else "completed",
-        title=entry.title or None,
-        content=(*entry.diffs, *entry.shown),
-        locations=entry.locations or None,
-        raw_output=entry.raw,
-    )
 
 
 def _nothing(thread: str, entry: history.Entry) -> tuple[Effect, ...]:
@@ -88,8 +63,8 @@ _SHOW: Final[Mapping[type, Callable[[str, Any], tuple[Effect, ...]]]] = MappingP
         history.UserSaid: _user,
         history.TextSaid: _text,
         history.Thinking: _thought,
-        history.CallMade: _told(opened),
-        history.ResultMade: _told(closed),
+        history.CallMade: _told(reports.opened),
+        history.ResultMade: _told(reports.closed),
         history.PlanSet: _told(lambda entry: PlanShown(entry.entries)),
         history.TitleSet: _told(lambda entry: TitleShown(entry.title)),
         history.SettingChanged: _setting,
