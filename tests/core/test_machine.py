@@ -131,6 +131,15 @@ class Walk(RuleBasedStateMachine):
         if not running or self.driver.prompts[session] == 0:
             self.driver.stopping.discard(session)
 
+    @rule(which=st.integers(0, 1))
+    def close_session(self, which: int) -> None:
+        if len(self.driver.waiting) > 60:
+            return
+        session = self.sessions[which]
+        self.driver.stopping.add(session)
+        self.driver.request("session/close", sessionId=session)
+        self.sessions[which] = self.driver.session("/again")
+
     @precondition(lambda self: self.asked)
     @rule(data=st.data())
     def cancel_request(self, data: st.DataObject) -> None:

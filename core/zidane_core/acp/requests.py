@@ -18,7 +18,7 @@ from zidane_core.acp.speak import respond
 from zidane_core.agent import step, table, threads
 from zidane_core.agent.effects import Effect
 from zidane_core.agent.events import Prompt
-from zidane_core.agent.state import Agent
+from zidane_core.agent.state import Agent, Thread
 from zidane_core.convert.prompt import acp_prompt_to_prompt_parts
 from zidane_core.faults import ErrorCode, Fault, invalid_params, session_not_found
 from zidane_core.fp import fold, then
@@ -72,7 +72,8 @@ def _initialize(connection: Connection, params: wire.InitializeRequest, ticket: 
     answer = wire.InitializeResponse(
         protocol_version=wire.PROTOCOL_VERSION,
         agent_capabilities=wire.AgentCapabilities(
-            prompt_capabilities=wire.PromptCapabilities(image=True, audio=True, embedded_context=True)
+            prompt_capabilities=wire.PromptCapabilities(image=True, audio=True, embedded_context=True),
+            session_capabilities=wire.SessionCapabilities(close=wire.SessionCloseCapabilities()),
         ),
         agent_info=connection.server.info,
     )
@@ -100,9 +101,23 @@ def _not_connected(name: str) -> str:
     return f"The MCP server {name} is not connected: this version of the agent does not use MCP servers yet."
 
 
+def _open(connection: Connection, session: str) -> Thread | None:
+    """The thread of a session that takes requests."""
+    thread = table.find(connection.agent, session)
+    return thread if thread is not None and thread.phase == "open" and thread.closing is None else None
+
+
+def _close(connection: Connection, params: wire.CloseSessionRequest, ticket: int) -> Result[Done, Fault]:
+    thread = _open(connection, params.session_id)
+    if thread is None:
+        return Failure(session_not_found(params.session_id))
+    agent, effects = step.close(connection.agent, thread, ticket)
+    return Success(_moved(connection, agent, effects))
+
+
 def _prompt(connection: Connection, params: wire.PromptRequest, ticket: int) -> Result[Done, Fault]:
-    thread = table.find(connection.agent, params.session_id)
-    if thread is None or thread.phase != "open":
+    thread = _open(connection, params.session_id)
+    if thread is None:
         return Failure(session_not_found(params.session_id))
     converted = acp_prompt_to_prompt_parts(params.prompt)
     prompt = Prompt(ticket, converted.parts, converted.warnings, trace_of(params.meta))
@@ -113,8 +128,8 @@ def _prompt(connection: Connection, params: wire.PromptRequest, ticket: int) -> 
 def _set_option(
     connection: Connection, params: wire.SetSessionConfigOptionRequest, ticket: int
 ) -> Result[Done, Fault]:
-    thread = table.find(connection.agent, params.session_id)
-    if thread is None or thread.phase != "open":
+    thread = _open(connection, params.session_id)
+    if thread is None:
         return Failure(session_not_found(params.session_id))
     if not isinstance(params.value, str):
         return Failure(invalid_params("value", f"the option {params.config_id!r} takes one of its values"))
@@ -129,6 +144,7 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
         "initialize": Method(decode.decode_initialize, _initialize, early=True),
         "authenticate": Method(decode.decode_authenticate, _authenticate),
         "session/new": Method(decode.decode_new_session, _new),
+        "session/close": Method(decode.decode_close_session, _close),
         "session/prompt": Method(decode.decode_prompt, _prompt),
         "session/set_config_option": Method(decode.decode_set_config_option, _set_option),
     }

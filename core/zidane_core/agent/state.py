@@ -198,6 +198,14 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 ThreadPhase: TypeAlias = Literal["opening", "open", "cold", "gone"]
 
 
+class Closing(msgspec.Struct, frozen=True, gc=False):
+    """A thread that is being closed: the ticket to answer, the key of the bound on it, whether that has passed."""
+
+    ticket: int
+    bound: Key
+    expired: bool = False
+
+
 class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One conversation.
 
@@ -230,7 +238,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     messages: int = 0
     calls: int = 0
     keys: int = 0
-    closing: int | None = None
+    closing: Closing | None = None
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True, gc=False):

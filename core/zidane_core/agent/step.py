@@ -110,6 +110,8 @@ def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
         return threads.opened(options, thread, event.outcome)
     if event.key == thread.store.pause:
         return saving.paused(options, thread)
+    if thread.closing is not None and event.key == thread.closing.bound:
+        return replace(thread, closing=replace(thread.closing, expired=True)), ()
     turn = thread.turn
     if turn is None:
         return thread, ()
@@ -266,6 +268,11 @@ def prompt(agent: Agent, thread: Thread, asked: Prompt) -> Step:
 def cancel(agent: Agent, thread: Thread) -> Step:
     """Cancel the running turn and all that is queued."""
     return with_thread(agent, thread, turns.cancel(agent.options, thread))
+
+
+def close(agent: Agent, thread: Thread, ticket: int) -> Step:
+    """End a thread: its turn is cancelled, all that it holds is freed, then the ticket is answered."""
+    return with_thread(agent, thread, turns.close(agent.options, thread, ticket))
 
 
 def withdraw(agent: Agent, ticket: int) -> Step:

@@ -8,11 +8,11 @@ from typing import Literal
 from msgspec.structs import replace
 
 from zidane_core.agent import blocks, calls, moves, rounds, saving, signals
-from zidane_core.agent.effects import Answer, Effect, Start, Stop, TurnAnswer
+from zidane_core.agent.effects import Answer, Effect, EmptyAnswer, Start, Stop, TurnAnswer
 from zidane_core.agent.events import Prompt
 from zidane_core.agent.local_machine import READ_STOPPED, UNKNOWN, failed
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.state import Call, Options, QueuedPrompt, Thread, Turn
+from zidane_core.agent.state import Call, Closing, Options, QueuedPrompt, Thread, Turn
 from zidane_core.agent.work import Wait
 from zidane_core.data import history
 from zidane_core.faults import Fault
@@ -100,6 +100,8 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
     turn = thread.turn
     if thread.phase != "open":
         return thread, ()
+    if turn is None and thread.closing is not None and not thread.prompts:
+        return _close(thread, thread.closing)
     if turn is None:
         return _next_prompt(options, thread)
     if turn.value is not None:
@@ -160,6 +162,21 @@ def _notices(thread: Thread, turn: Turn) -> Moved:
         thread, told = moves.notice(thread, "warning", text, kind)
         effects = (*effects, *told)
     return thread, effects
+
+
+def close(options: Options, thread: Thread, ticket: int) -> Moved:
+    """End the thread: the turn and what waits is cancelled, and there is a bound on waiting for the store, too."""
+    thread, bound = moves.key(thread)
+    thread, effects = cancel(options, replace(thread, closing=Closing(ticket, bound)), "closed")
+    return thread, (*effects, Start(bound, Wait(options.limits.settle_within)))
+
+
+def _close(thread: Thread, closing: Closing) -> Moved:
+    """Nothing runs and nothing waits any more: the thread is gone once it is stored."""
+    if not (saving.is_settled(thread) or closing.expired):
+        return thread, ()
+    gone = replace(thread, phase="gone", closing=None)
+    return gone, (Stop(closing.bound), Answer(closing.ticket, EmptyAnswer()))
 
 
 def _next_prompt(options: Options, thread: Thread) -> Moved:
