@@ -190,9 +190,9 @@ def test_a_command_that_only_reads_is_looked_at_after_earlier_changes() -> None:
 @pytest.mark.parametrize(
     "seen",
     [
-        Preview(paths=(ResolvedPath("/work", "/work", True), ResolvedPath("x", "/etc/x", False))),
+        Preview(paths=(ResolvedPath("/project", "/project", True), ResolvedPath("x", "/etc/x", False))),
         Preview(
-            paths=(ResolvedPath("/work", "/work", True), ResolvedPath("x", "/work/x", True)), harmless=False
+            paths=(ResolvedPath("/project", "/project", True), ResolvedPath("x", "/project/x", True)), harmless=False
         ),
         Preview(),
     ],
@@ -281,7 +281,7 @@ def test_an_edit_shows_its_diff_in_the_question_and_at_the_end() -> None:
     driver.round(calls(WRITE))
     driver.finish(driver.tool_jobs("prepare")[0])
     (question,) = driver.asked()
-    diff = {"type": "diff", "path": "/work/a.txt", "oldText": "old\n", "newText": "new\n"}
+    diff = {"type": "diff", "path": "/project/a.txt", "oldText": "old\n", "newText": "new\n"}
     assert driver.open[question]["params"]["toolCall"]["content"] == [diff]
     driver.choose(question, "allow_once")
     driver.finish(driver.tool_jobs()[0])
@@ -293,10 +293,10 @@ def test_the_diff_of_the_result_stands_over_that_of_the_preview() -> None:
     driver.prompt(session)
     driver.round(calls(WRITE))
     driver.finish(driver.tool_jobs("prepare")[0])
-    made = ToolResult(content=(Text("ok"),), diffs=(Diff("/work/a.txt", "was", "is"),))
+    made = ToolResult(content=(Text("ok"),), diffs=(Diff("/project/a.txt", "was", "is"),))
     driver.end(driver.tool_jobs()[0], Ok(made))
     diffs = [item for item in driver.updates()[-1]["content"] if item["type"] == "diff"]
-    assert diffs == [{"type": "diff", "path": "/work/a.txt", "oldText": "was", "newText": "is"}]
+    assert diffs == [{"type": "diff", "path": "/project/a.txt", "oldText": "was", "newText": "is"}]
 
 
 def test_outside_of_the_roots_is_asked_each_time() -> None:
@@ -660,7 +660,7 @@ def test_after_the_end_nothing_new_is_taken() -> None:
     late = driver.prompt(session)
     answer = driver.answer_of(late)
     assert answer is not None and answer["error"]["code"] == -32600
-    other = driver.request("session/new", cwd="/work", mcpServers=[])
+    other = driver.request("session/new", cwd="/project", mcpServers=[])
     assert driver.answer_of(other) is not None
     driver.finish(driver.tool_jobs()[0])
     assert stop_reason(driver, asked) == "cancelled"
@@ -681,7 +681,7 @@ def test_the_end_is_bounded_whatever_hangs() -> None:
 def test_a_session_that_is_being_opened_is_still_answered_at_the_end() -> None:
     driver = Driver()
     driver.initialize()
-    asked = driver.request("session/new", cwd="/work", mcpServers=[])
+    asked = driver.request("session/new", cwd="/project", mcpServers=[])
     driver.close()
     assert driver.exit is None
     driver.finish(next(iter(driver.jobs)))
@@ -693,7 +693,7 @@ def test_a_session_that_is_being_opened_is_still_answered_at_the_end() -> None:
 def test_a_folder_that_cannot_be_looked_at_does_not_hold_up_the_end() -> None:
     driver = Driver()
     driver.initialize()
-    asked = driver.request("session/new", cwd="/work", mcpServers=[])
+    asked = driver.request("session/new", cwd="/project", mcpServers=[])
     driver.close()
     driver.finish(driver.only(lambda what: isinstance(what, Wait)))
     assert driver.exit == 0
@@ -776,7 +776,7 @@ def test_an_mcp_server_that_is_not_used_is_named_once() -> None:
     driver = Driver()
     driver.initialize()
     server = {"name": "files", "command": "/bin/files", "args": [], "env": []}
-    asked = driver.request("session/new", cwd="/work", mcpServers=[server])
+    asked = driver.request("session/new", cwd="/project", mcpServers=[server])
     driver.finish(next(iter(driver.jobs)))
     answer = driver.answer_of(asked)
     assert answer is not None

@@ -88,7 +88,7 @@ async def test_a_peer_that_asks_and_does_not_read_is_not_read_either(monkeypatch
 
 class NoTools:
     async def run(self, call: object, report: object) -> object:
-        raise NotImplementedError
+        raise AssertionError("nothing here calls a tool")
 
     async def aclose(self) -> None: ...
 

@@ -180,7 +180,7 @@ class Driver:
     def initialize(self) -> None:
         self.request("initialize", protocolVersion=1, clientCapabilities=self.capabilities)
 
-    def session(self, cwd: str = "/work") -> str:
+    def session(self, cwd: str = "/project") -> str:
         """A new session, its folder looked at."""
         asked = self.request("session/new", cwd=cwd, mcpServers=[])
         self.end(self.only(lambda what: not isinstance(what, RunModel | RunTool | Wait)), Ok(CheckedPath()))
