@@ -5,7 +5,6 @@ passes through here once.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Final, TypeGuard, TypeVar
 
 import msgspec
@@ -68,14 +67,14 @@ def decode_json_as(data: bytes | str, kind: type[T]) -> Result[T, str]:
         return Failure(str(error))
 
 
-def is_object(value: object) -> TypeGuard[Mapping[str, object]]:
+def is_object(value: object) -> TypeGuard[dict[str, object]]:
     """Whether a decoded JSON value is an object; its keys are texts then."""
     return isinstance(value, dict)
 
 
-def is_array(value: object) -> TypeGuard[list[object] | tuple[object, ...]]:
+def is_array(value: object) -> TypeGuard[list[object]]:
     """Whether a decoded JSON value is an array."""
-    return isinstance(value, list | tuple)
+    return isinstance(value, list)
 
 
 def encode_json(value: object) -> bytes:
@@ -87,16 +86,27 @@ def encode_json(value: object) -> bytes:
 
 
 def clean_values(value: object) -> object:
-    """JSON-like values, records too, with every text in them cleaned."""
+    """JSON-like values, records and raw JSON too, with every text in them cleaned."""
     if isinstance(value, msgspec.Struct):
-        return clean_values(msgspec.to_builtins(value))
+        return clean_values(msgspec.to_builtins(value, enc_hook=_opened))
+    if isinstance(value, msgspec.Raw):
+        return clean_values(_opened(value))
     if isinstance(value, str):
         return clean(value)
     if is_object(value):
         return {clean(key): clean_values(item) for key, item in value.items()}
-    if is_array(value):
+    if is_array(value) or _is_tuple(value):
         return [clean_values(item) for item in value]
     return value
+
+
+def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
+    return isinstance(value, tuple)
+
+
+def _opened(value: object) -> object:
+    """`to_builtins` does not know raw JSON."""
+    return decode_json(bytes(value)).value_or(None) if isinstance(value, msgspec.Raw) else value
 
 
 class Growing(msgspec.Struct, frozen=True, gc=False):

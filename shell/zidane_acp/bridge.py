@@ -141,7 +141,7 @@ class Waiting:
 
 
 def _data(value: object) -> dict[str, object] | None:
-    return dict(value) if is_object(value) else None
+    return value if is_object(value) else None
 
 
 def _given(params: object) -> object:

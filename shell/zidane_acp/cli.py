@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from zidane_acp.fields import is_array
 from zidane_acp.settings import FLAGS, Flag, Settings, SettingsProblem, parse
 from zidane_core import __version__
+from zidane_core.text import is_array
 
 USAGE: Final = 2
 GIVEN: Final = ("settings", "typed")

@@ -1,18 +1,10 @@
 """Reading JSON that others wrote: a value of the wrong type counts as absent."""
 
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
+
+from zidane_core.text import is_array, is_object
 
 JsonObject: TypeAlias = dict[str, object]
-
-
-def is_object(value: object) -> TypeGuard[JsonObject]:
-    """Whether a decoded JSON value is an object (JSON keys are always strings)."""
-    return isinstance(value, dict)
-
-
-def is_array(value: object) -> TypeGuard[list[object]]:
-    """Whether a decoded JSON value is an array."""
-    return isinstance(value, list)
 
 
 def text(source: JsonObject, key: str, default: str = "") -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from zidane_acp.fields import is_array, is_object
+from zidane_core.text import is_array, is_object
 
 MASK: Final = "[hidden]"
 LONGEST: Final = 64 * 1024

@@ -136,6 +136,23 @@ def core_options(options: AcpServerOptions) -> Options:
     )
 
 
+def choice_of(model: ModelChoice, provider: Model | ModelFactory) -> AcpModelChoice:
+    """A model of the core's tables, served by this provider; `_choice` is the way back."""
+    return AcpModelChoice(
+        id=model.value,
+        name=model.name,
+        provider=provider,
+        provider_name=model.provider,
+        model=model.id,
+        images=model.images,
+        audio=model.audio,
+        documents=model.documents,
+        thinking=model.thinking,
+        max_output=model.max_output,
+        context_window=model.context_window,
+    )
+
+
 def _choice(choice: AcpModelChoice) -> ModelChoice:
     return ModelChoice(
         value=choice.id,

@@ -34,12 +34,6 @@ class Tools(Protocol):
     async def aclose(self) -> None: ...
 
 
-class Clock(Protocol):
-    """Seconds on a clock that never runs backwards."""
-
-    def now(self) -> float: ...
-
-
 class Transport(Protocol):
     """A pair of byte streams. `receive` gives b"" at the end; `send` writes all of the bytes.
 

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions
+from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions, choice_of
 from zidane_acp.ports import Model
 from zidane_acp.settings import Settings
 from zidane_core.acp.connection import ModelSource
@@ -127,7 +127,7 @@ def _served(settings: Settings, env: Mapping[str, str], endpoint: Endpoint, sour
             made.append(_http(endpoint, key or None))
         return made[0]
 
-    choices = tuple(_choice(model, make) for model in models)
+    choices = tuple(choice_of(model, make) for model in models)
     return _server(settings, choices, ModelSource(endpoint.name, models[0].id, source))
 
 
@@ -149,22 +149,6 @@ def _http(endpoint: Endpoint, key: str | None) -> Model:
     from zidane_acp.models.ollama import OllamaModel
 
     return OllamaModel(endpoint, HttpModel(endpoint, key))
-
-
-def _choice(model: ModelChoice, provider: Callable[[], Model]) -> AcpModelChoice:
-    return AcpModelChoice(
-        id=model.value,
-        name=model.name,
-        provider=provider,
-        provider_name=model.provider,
-        model=model.id,
-        images=model.images,
-        audio=model.audio,
-        documents=model.documents,
-        thinking=model.thinking,
-        max_output=model.max_output,
-        context_window=model.context_window,
-    )
 
 
 _EMBEDDED: Final[Mapping[str, Callable[[Settings, Mapping[str, str], str, str], Wired]]] = MappingProxyType(

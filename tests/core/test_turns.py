@@ -192,7 +192,8 @@ def test_a_command_that_only_reads_is_looked_at_after_earlier_changes() -> None:
     [
         Preview(paths=(ResolvedPath("/project", "/project", True), ResolvedPath("x", "/etc/x", False))),
         Preview(
-            paths=(ResolvedPath("/project", "/project", True), ResolvedPath("x", "/project/x", True)), harmless=False
+            paths=(ResolvedPath("/project", "/project", True), ResolvedPath("x", "/project/x", True)),
+            harmless=False,
         ),
         Preview(),
     ],

@@ -77,8 +77,3 @@ class Received(msgspec.Struct, frozen=True, gc=False, tag="received"):
 
 ConnectionEvent: TypeAlias = Received | Event
 """What the root reducer of ring 3 takes once the connection is opened."""
-
-
-def id_key(request_id: RequestId) -> tuple[str, RequestId]:
-    """The key of a request id: its type and value."""
-    return type(request_id).__name__, request_id

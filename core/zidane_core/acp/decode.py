@@ -19,7 +19,7 @@ from zidane_core.acp.mcp_entries import decode_mcp_servers
 from zidane_core.acp.wire.capabilities import ClientCapabilities, Implementation
 from zidane_core.acp.wire.initialize import AuthenticateRequest, InitializeRequest, LogoutRequest
 from zidane_core.acp.wire.options import SetSessionConfigOptionRequest, SetSessionModeRequest
-from zidane_core.acp.wire.record import Meta, SessionId
+from zidane_core.acp.wire.record import INT64, Meta, SessionId
 from zidane_core.acp.wire.session import (
     CancelNotification,
     CancelRequestNotification,
@@ -41,7 +41,6 @@ S = TypeVar("S", bound=msgspec.Struct)
 _NULL: Final = msgspec.Raw(b"null")
 _OLD_VERSION: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _ABSOLUTE: Final = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
-_INT64: Final = range(-(2**63), 2**63)
 
 
 class _Initialize(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -126,7 +125,7 @@ def decode_cancel_request(params: msgspec.Raw) -> Result[CancelRequestNotificati
 
 
 def _in_range(found: CancelRequestNotification) -> Result[CancelRequestNotification, Fault]:
-    if isinstance(found.request_id, int) and found.request_id not in _INT64:
+    if isinstance(found.request_id, int) and found.request_id not in INT64:
         return Failure(invalid_params("requestId", "an integer must fit 64 bits"))
     return Success(found)
 

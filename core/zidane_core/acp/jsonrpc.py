@@ -4,7 +4,7 @@ Whatever is no message becomes `Invalid`, with the error to answer, unless it mu
 """
 
 import re
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -17,17 +17,16 @@ from zidane_core.acp.wire.envelope import (
     JsonRpcRequest,
     JsonRpcSuccess,
 )
-from zidane_core.acp.wire.record import RequestId
+from zidane_core.acp.wire.record import INT64, RequestId
 from zidane_core.faults import ErrorCode, Fault
 from zidane_core.fp import fold
-from zidane_core.text import clean, decode_json, repair_json
+from zidane_core.text import clean_values, decode_json, repair_json
 
 ABSENT: Final = msgspec.Raw(b"")
 """Params that were left out or null."""
 
 _NULL: Final = msgspec.Raw(b"null")
 _BOM: Final = b"\xef\xbb\xbf"
-_INT64: Final = range(-(2**63), 2**63)
 _UTF8_STEP: Final = 1 << 20
 _ENCODER: Final = msgspec.json.Encoder()
 
@@ -141,7 +140,7 @@ def _is_utf8(data: bytes) -> bool:
 
 def _of_envelope(envelope: _Envelope) -> Frame:
     known = None if envelope.id is msgspec.UNSET else envelope.id
-    if isinstance(known, int) and known not in _INT64:
+    if isinstance(known, int) and known not in INT64:
         return _not_a_message("id: an integer must fit 64 bits", answer=envelope.method is not msgspec.UNSET)
     if envelope.method is msgspec.UNSET:
         return _answer(envelope, known)
@@ -208,7 +207,7 @@ def _id_of(raw: msgspec.Raw) -> tuple[bool, RequestId]:
         found = _ID.decode(raw)
     except msgspec.DecodeError:
         return False, None
-    return (False, None) if isinstance(found, int) and found not in _INT64 else (True, found)
+    return (False, None) if isinstance(found, int) and found not in INT64 else (True, found)
 
 
 def _is_text(raw: msgspec.Raw, wanted: str | None = None) -> bool:
@@ -300,27 +299,8 @@ def _encode(message: JsonRpcMessage) -> bytes:
     try:
         frame = _ENCODER.encode(message)
     except UnicodeEncodeError:
-        frame = _ENCODER.encode(_scrubbed(msgspec.to_builtins(message, enc_hook=_open_raw)))
+        frame = _ENCODER.encode(clean_values(message))
     # The encoder itself writes neither; raw JSON inside of the value may.
     if b"\n" in frame or b"\\ud" in frame or b"\\uD" in frame:
         return fold(decode_json(frame), _ENCODER.encode, lambda _: frame)
     return frame
-
-
-def _open_raw(value: object) -> object:
-    """`to_builtins` does not know raw JSON."""
-    return (
-        fold(decode_json(bytes(value)), lambda found: found, str) if isinstance(value, msgspec.Raw) else value
-    )
-
-
-def _scrubbed(value: object) -> object:
-    if isinstance(value, str):
-        return clean(value)
-    # The casts only say that nothing is known of what is inside.
-    if isinstance(value, dict):
-        items = cast("dict[object, object]", value).items()
-        return {clean(str(key)): _scrubbed(item) for key, item in items}
-    if isinstance(value, list | tuple):
-        return [_scrubbed(item) for item in cast("list[object]", value)]
-    return value

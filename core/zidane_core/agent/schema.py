@@ -11,18 +11,10 @@ from typing import Final, TypeGuard
 import msgspec
 from returns.result import Failure, Result, Success
 
-from zidane_core.text import decode_json
+from zidane_core.text import decode_json, is_array, is_object
 
 _DEEPEST: Final = 64
 """Below this depth nothing is checked, so that a foreign schema cannot exhaust the stack."""
-
-
-def _is_object(value: object) -> TypeGuard[dict[str, object]]:
-    return isinstance(value, dict)
-
-
-def _is_list(value: object) -> TypeGuard[list[object]]:
-    return isinstance(value, list)
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
@@ -39,8 +31,8 @@ _TYPES: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = MappingProxy
         "integer": ("an integer", _is_integer),
         "number": ("a number", _is_number),
         "boolean": ("true or false", lambda value: isinstance(value, bool)),
-        "array": ("a list", _is_list),
-        "object": ("an object", _is_object),
+        "array": ("a list", is_array),
+        "object": ("an object", is_object),
         "null": ("null", lambda value: value is None),
     }
 )
@@ -58,9 +50,9 @@ def _same(one: object, other: object) -> bool:
     """JSON equality: unlike Python's, true is not 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
-    if _is_list(one) and _is_list(other):
+    if is_array(one) and is_array(other):
         return len(one) == len(other) and all(map(_same, one, other))
-    if _is_object(one) and _is_object(other):
+    if is_object(one) and is_object(other):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     return one == other
 
@@ -73,7 +65,7 @@ def _quoted(value: object) -> str:
 
 def _types(schema: dict[str, object]) -> tuple[str, ...]:
     wanted = schema.get("type")
-    names = wanted if _is_list(wanted) else [wanted]
+    names = wanted if is_array(wanted) else [wanted]
     return tuple(name for name in names if isinstance(name, str))
 
 
@@ -86,7 +78,7 @@ def _check_type(schema: dict[str, object], value: object, where: str, depth: int
 
 def _check_enum(schema: dict[str, object], value: object, where: str, depth: int) -> tuple[str, ...]:
     allowed = schema.get("enum")
-    if not _is_list(allowed) or any(_same(choice, value) for choice in allowed):
+    if not is_array(allowed) or any(_same(choice, value) for choice in allowed):
         return ()
     return (f"{where} must be one of {', '.join(map(_quoted, allowed[:20]))}, got {_quoted(value)}",)
 
@@ -98,17 +90,17 @@ def _check_const(schema: dict[str, object], value: object, where: str, depth: in
 
 
 def _check_object(schema: dict[str, object], value: object, where: str, depth: int) -> tuple[str, ...]:
-    if not _is_object(value):
+    if not is_object(value):
         return ()
     required = schema.get("required")
-    names = [name for name in required if isinstance(name, str)] if _is_list(required) else []
+    names = [name for name in required if isinstance(name, str)] if is_array(required) else []
     missing = tuple(f"{_member(where, name)} is missing" for name in names if name not in value)
     declared = schema.get("properties")
-    properties = declared if _is_object(declared) else {}
+    properties = declared if is_object(declared) else {}
     inner = tuple(
         problem
         for name, member in properties.items()
-        if name in value and _is_object(member)
+        if name in value and is_object(member)
         for problem in _check(member, value[name], _member(where, name), depth + 1)
     )
     extra = schema.get("additionalProperties", True)
@@ -116,7 +108,7 @@ def _check_object(schema: dict[str, object], value: object, where: str, depth: i
     if extra is False:
         known = ", ".join(f"`{name}`" for name in properties) or "none"
         unknown = tuple(f"{_member(where, name)} is not known (known: {known})" for name in others)
-    elif _is_object(extra):
+    elif is_object(extra):
         unknown = tuple(
             problem
             for name in others
@@ -129,7 +121,7 @@ def _check_object(schema: dict[str, object], value: object, where: str, depth: i
 
 def _check_items(schema: dict[str, object], value: object, where: str, depth: int) -> tuple[str, ...]:
     items = schema.get("items")
-    if not _is_list(value) or not _is_object(items):
+    if not is_array(value) or not is_object(items):
         return ()
     return tuple(
         problem
@@ -140,7 +132,7 @@ def _check_items(schema: dict[str, object], value: object, where: str, depth: in
 
 def _check_any(schema: dict[str, object], value: object, where: str, depth: int) -> tuple[str, ...]:
     listed = schema.get("anyOf")
-    choices = [choice for choice in listed if _is_object(choice)] if _is_list(listed) else []
+    choices = [choice for choice in listed if is_object(choice)] if is_array(listed) else []
     found = [_check(choice, value, where, depth + 1) for choice in choices]
     if not found or () in found:
         return ()
@@ -159,7 +151,7 @@ def _length(value: object) -> float | None:
 
 
 def _count(value: object) -> float | None:
-    return len(value) if _is_list(value) else None
+    return len(value) if is_array(value) else None
 
 
 _BOUNDS: Final[tuple[_Bound, ...]] = (
@@ -235,7 +227,7 @@ def parse_arguments(text: str, schema: dict[str, object]) -> Result[dict[str, ob
 
 
 def _fitting(value: object, schema: dict[str, object]) -> Result[dict[str, object], str]:
-    if not _is_object(value):
+    if not is_object(value):
         return Failure(f"The arguments must be one JSON object, got {_kind(value)}.")
     problems = check(schema, value)
     if problems:

@@ -8,7 +8,8 @@ import anyio.abc
 import msgspec
 from returns.result import Failure, Result, Success
 
-from zidane_acp.fields import JsonObject, child, is_object, text
+from zidane_acp.fields import JsonObject, child, text
+from zidane_core.text import is_object
 
 RequestHandler: TypeAlias = Callable[[str, JsonObject], Awaitable[JsonObject]]
 NotificationHandler: TypeAlias = Callable[[str, JsonObject], None]

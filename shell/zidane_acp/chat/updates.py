@@ -5,7 +5,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from zidane_acp.fields import JsonObject, child, is_array, objects, text
+from zidane_acp.fields import JsonObject, child, objects, text
+from zidane_core.text import is_array
 
 
 class Said(msgspec.Struct, frozen=True, gc=False):

@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 from returns.result import Failure, Result, Success
 
-from zidane_acp.fields import JsonObject, is_object
+from zidane_acp.fields import JsonObject
+from zidane_core.text import is_object
 
 PADDING: Final = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
 STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')

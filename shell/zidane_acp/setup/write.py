@@ -11,9 +11,9 @@ from typing import Final
 import msgspec
 from returns.result import Failure, Result, Success
 
-from zidane_acp.fields import is_object
 from zidane_acp.setup.editors import Editor, Entry, settings_file
 from zidane_acp.setup.jsonc import insert, load
+from zidane_core.text import is_object
 
 OURS: Final = frozenset({"type", "command", "args", "argv"})
 

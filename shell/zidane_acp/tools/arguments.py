@@ -1,9 +1,8 @@
 """Typed reading of a call's arguments. They fit the schema, so a missing or odd value means the default."""
 
-from typing import TypeGuard
-
 from zidane_acp.tools.results import Refused
 from zidane_core.agent.work import RunTool
+from zidane_core.text import is_array, is_object
 
 
 def text(call: RunTool, name: str, default: str = "") -> str:
@@ -28,19 +27,10 @@ def flag(value: object) -> bool:
     return value is True
 
 
-def is_object(value: object) -> TypeGuard[dict[str, object]]:
-    """Whether a value is a JSON object."""
-    return isinstance(value, dict)
-
-
-def _is_list(value: object) -> TypeGuard[list[object]]:
-    return isinstance(value, list)
-
-
 def objects(call: RunTool, name: str) -> tuple[dict[str, object], ...]:
     """A list of objects."""
     value = call.arguments.get(name)
-    return tuple(item for item in value if is_object(item)) if _is_list(value) else ()
+    return tuple(item for item in value if is_object(item)) if is_array(value) else ()
 
 
 def passable(value: str, name: str) -> None:

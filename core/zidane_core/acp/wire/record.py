@@ -1,6 +1,6 @@
 """The root of all ACP wire records: camelCase names, absent optional fields are not sent, `_meta`."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -12,6 +12,9 @@ SessionId: TypeAlias = str
 
 RequestId: TypeAlias = int | str | None
 """Names a JSON-RPC request: a 64 bit integer, a string, or null. Compare it with its type: 1 is not "1"."""
+
+INT64: Final = range(-(2**63), 2**63)
+"""The integers that a request id may be."""
 
 Role: TypeAlias = Literal["assistant", "user"]
 """The author of a message, or whom a block is meant for."""
