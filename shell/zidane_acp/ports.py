@@ -3,8 +3,10 @@
 from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
+from zidane_core.agent.effects import Journal, Save
 from zidane_core.agent.work import RunTool
 from zidane_core.data.models import ModelEvent, ModelRequest
+from zidane_core.data.stored import Behind, Piece, Place, Refusal, StoredRow
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 
 
@@ -45,3 +47,52 @@ class Transport(Protocol):
     async def send(self, data: bytes) -> None: ...
 
     async def aclose(self) -> None: ...
+
+
+class StoreProblem(Exception):
+    """A store cannot do what it was asked for; the message is one sentence for the user, with the next step."""
+
+
+class Store(Protocol):
+    """Where sessions are kept: rows and texts, whose meaning the store does not know.
+
+    Its methods wait, and are called in threads, also from several at once. An `owner` is one connection of one
+    process: at most one has the lease of a session, and the lease of one that is gone counts as free. What cannot be
+    done raises StoreProblem; a save that fails is a `Refusal` instead. A call is done whole or not at all.
+    """
+
+    def enter(self) -> str:
+        """A new owner."""
+        ...
+
+    def leave(self, owner: str) -> None:
+        """The owner is gone; its leases are free."""
+        ...
+
+    def append(self, save: Save, owner: str) -> Refusal | Behind | None:
+        """Do a save, None; see `Save` and `data/stored.py` for what it means and how it fails."""
+        ...
+
+    def note(self, journal: Journal, owner: str) -> None:
+        """Overwrite one row of the journal, if the session is stored and the owner has its lease."""
+        ...
+
+    def find(self, session: str) -> StoredRow | None:
+        """The session's row, or None."""
+        ...
+
+    def read(self, session: str, after: int, limit: int) -> Piece:
+        """At most `limit` entries behind the first `after`; the last piece has the journal, in order of writing."""
+        ...
+
+    def page(self, cwd: str | None, after: Place | None, limit: int) -> tuple[StoredRow, ...]:
+        """At most `limit` sessions of a folder (None: of all), the newest first, behind a place of the list."""
+        ...
+
+    def remove(self, session: str) -> None:
+        """Remove a session and all that is known of it, for good; one that is not there is no failure."""
+        ...
+
+    def close(self) -> None:
+        """Free what the store holds."""
+        ...

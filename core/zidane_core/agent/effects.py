@@ -41,24 +41,34 @@ class Reply(msgspec.Struct, frozen=True, gc=False, tag="reply"):
     more: bool = False
 
 
-class Save(msgspec.Struct, frozen=True, gc=False, tag="save"):
-    """Append entries to a stored session if its sequence number is still the expected one."""
+class Save(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="save"):
+    """Append entries (JSON texts) to a stored session if it still has as many as expected.
+
+    One transaction: the entries, the session's row (`cwd`, `updated` in seconds since 1970, `head` as JSON text), the
+    lease, and the journal of the messages in `clears`, which are entries now. With `take`, the journal must also
+    still have `journal` characters in all. A session that is not stored yet is made by a save that expects 0 entries.
+    """
 
     key: Key
     session: str
     expected_seq: int
     entries: tuple[str, ...]
     lease: Literal["take", "keep", "drop"] = "keep"
-    clears: bool = False
+    clears: tuple[str, ...] = ()
+    journal: int = 0
+    cwd: str
+    updated: float
+    head: str
 
 
 class Journal(msgspec.Struct, frozen=True, gc=False, tag="journal"):
-    """Overwrite the row of the open block; unanswered, the finishing `Save` clears it."""
+    """Overwrite one row of a message that is being streamed (`body` is JSON text); unanswered, and dropped where the
+    lease is not ours. The save that has the finished message clears it."""
 
     session: str
     message: str
-    block: int
-    text: str
+    part: int
+    body: str
 
 
 class Send(msgspec.Struct, frozen=True, gc=False, tag="send"):

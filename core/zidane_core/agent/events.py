@@ -1,6 +1,6 @@
 """What happened: the inputs of `step` (ring 2).
 
-Every event carries `now`, seconds on a clock of the shell's choosing that never runs backwards.
+Every event carries `now`, seconds since 1970 on a clock that never runs backwards.
 """
 
 from typing import Literal, TypeAlias
@@ -9,6 +9,7 @@ import msgspec
 
 from zidane_core.data.content import Part
 from zidane_core.data.models import ModelEvent
+from zidane_core.data.stored import JournalRow, RefusalReason, StoredRow
 from zidane_core.data.tools import PlanEntry, Preview, ToolOutput, ToolResult, ToolSpec
 from zidane_core.faults import Fault
 
@@ -35,23 +36,33 @@ class HookDone(msgspec.Struct, frozen=True, gc=False, tag="hook_done"):
     result: ToolResult | None = None
 
 
-class CheckedPath(msgspec.Struct, frozen=True, gc=False, tag="checked_path"):
-    """The working folder of a new thread was looked at: None when it exists, else what is wrong with it."""
+class CheckedPaths(msgspec.Struct, frozen=True, gc=False, tag="checked_paths"):
+    """The folders of a thread were looked at: what is wrong with the first bad one, and which it is; or None."""
 
     problem: str | None = None
+    position: int = 0
 
 
-class Listed(msgspec.Struct, frozen=True, gc=False, tag="listed"):
-    """A page of stored sessions, each one JSON text; the cursor of the next page or None."""
+class Found(msgspec.Struct, frozen=True, gc=False, tag="found"):
+    """The stored session, or None."""
 
-    rows: tuple[str, ...] = ()
-    cursor: str | None = None
+    row: StoredRow | None = None
 
 
 class Loaded(msgspec.Struct, frozen=True, gc=False, tag="loaded"):
-    """A stored session: its entries in order, each one JSON text."""
+    """All entries of a stored session came as progress; these are the rows of its journal."""
 
-    entries: tuple[str, ...] = ()
+    journal: tuple[JournalRow, ...] = ()
+
+
+class Listed(msgspec.Struct, frozen=True, gc=False, tag="listed"):
+    """Stored sessions, the newest first; fewer than asked for means that there are no more."""
+
+    rows: tuple[StoredRow, ...] = ()
+
+
+class Deleted(msgspec.Struct, frozen=True, gc=False, tag="deleted"):
+    """The stored session is gone."""
 
 
 class ToolsFound(msgspec.Struct, frozen=True, gc=False, tag="tools_found"):
@@ -61,7 +72,17 @@ class ToolsFound(msgspec.Struct, frozen=True, gc=False, tag="tools_found"):
 
 
 JobValue: TypeAlias = (
-    ModelDone | WaitDone | HookDone | CheckedPath | Listed | Loaded | ToolsFound | ToolResult | Preview
+    ModelDone
+    | WaitDone
+    | HookDone
+    | CheckedPaths
+    | Found
+    | Loaded
+    | Listed
+    | Deleted
+    | ToolsFound
+    | ToolResult
+    | Preview
 )
 
 
@@ -115,7 +136,13 @@ class Ticked(msgspec.Struct, frozen=True, gc=False, tag="ticked"):
     """A periodic tick."""
 
 
-Progress: TypeAlias = ModelEvent | ToolOutput | PlanMade | Noted | Ticked | ToolsFound
+class EntriesRead(msgspec.Struct, frozen=True, gc=False, tag="entries_read"):
+    """Entries of a stored session, in order, as JSON texts; '' is one that is missing or not readable."""
+
+    entries: tuple[str, ...]
+
+
+Progress: TypeAlias = ModelEvent | ToolOutput | PlanMade | Noted | Ticked | ToolsFound | EntriesRead
 
 
 # Answers of the peer, in domain form ---------------------------------------------------------------
@@ -198,19 +225,21 @@ class Saved(msgspec.Struct, frozen=True, gc=False, tag="saved"):
 
 
 class SaveFailed(msgspec.Struct, frozen=True, gc=False, tag="save_failed"):
-    """A `Save` failed for good (`disk`), for now (`locked`), or another process owns the session."""
+    """A `Save` was refused; nothing of it is stored. `detail` is a sentence for the user, or ''."""
 
     now: float
     key: Key
-    reason: Literal["disk", "locked", "in_use"]
+    reason: RefusalReason
+    detail: str = ""
 
 
 class Conflict(msgspec.Struct, frozen=True, gc=False, tag="conflict"):
-    """Another process appended first; `missing` are its entries as JSON texts."""
+    """Others have stored more: `missing` are their entries as JSON texts, `journal` is how it is now."""
 
     now: float
     key: Key
     missing: tuple[str, ...]
+    journal: tuple[JournalRow, ...] = ()
 
 
 Event: TypeAlias = Closed | Progressed | Asked | Ended | Answered | Saved | SaveFailed | Conflict

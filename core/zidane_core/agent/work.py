@@ -5,6 +5,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from zidane_core.data.models import ModelRequest
+from zidane_core.data.stored import Place
 from zidane_core.data.tools import Preview
 
 
@@ -73,29 +74,36 @@ class RunFactory(msgspec.Struct, frozen=True, gc=False, tag="run_factory"):
     model: str
 
 
-class CheckPath(msgspec.Struct, frozen=True, gc=False, tag="check_path"):
-    """Look whether the working folder of a new thread exists."""
+class CheckPaths(msgspec.Struct, frozen=True, gc=False, tag="check_paths"):
+    """Look whether these folders of a thread exist and can be opened, the working folder first."""
 
-    path: str
+    paths: tuple[str, ...]
+
+
+class FindThread(msgspec.Struct, frozen=True, gc=False, tag="find_thread"):
+    """Look for a stored session."""
+
+    session: str
 
 
 class LoadThread(msgspec.Struct, frozen=True, gc=False, tag="load_thread"):
-    """Read a stored session."""
+    """Read the entries of a stored session; they come as progress, piece by piece."""
 
     session: str
 
 
 class DeleteThread(msgspec.Struct, frozen=True, gc=False, tag="delete_thread"):
-    """Remove a stored session."""
+    """Remove a stored session; one that is not there is no failure."""
 
     session: str
 
 
 class ListThreads(msgspec.Struct, frozen=True, gc=False, tag="list_threads"):
-    """Read one page of stored sessions."""
+    """Read stored sessions, the newest first, behind a place of the list."""
 
     cwd: str | None = None
-    cursor: str | None = None
+    after: Place | None = None
+    limit: int = 50
 
 
 class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
@@ -118,7 +126,8 @@ What: TypeAlias = (
     | RunGraph
     | RunHook
     | RunFactory
-    | CheckPath
+    | CheckPaths
+    | FindThread
     | LoadThread
     | DeleteThread
     | ListThreads
