@@ -10,8 +10,8 @@ import anyio.to_thread
 
 from zidane_acp.jobs import Report
 from zidane_acp.ports import Model, Tools
-from zidane_core.agent.events import CheckedPath, Failed, JobOutcome, JobValue, ModelDone, WaitDone
-from zidane_core.agent.work import CheckPath, RunModel, RunTool, Wait, What
+from zidane_core.agent.events import CheckedPaths, Failed, JobOutcome, JobValue, ModelDone, WaitDone
+from zidane_core.agent.work import CheckPaths, RunModel, RunTool, Wait, What
 from zidane_core.data.tools import ToolOutput
 from zidane_core.faults import ErrorCode, Fault
 
@@ -48,19 +48,25 @@ class Performer:
 
         return await self._tools.run(what, output)
 
-    async def _check_path(self, what: CheckPath, report: Report) -> JobValue | JobOutcome:
+    async def _check_paths(self, what: CheckPaths, report: Report) -> JobValue | JobOutcome:
         # In a thread, since a folder on a dead network drive would hold up everything else.
-        return CheckedPath(await anyio.to_thread.run_sync(_problem, what.path, abandon_on_cancel=True))
+        return await anyio.to_thread.run_sync(_look_at, what.paths, abandon_on_cancel=True)
 
     async def _wait(self, what: Wait, report: Report) -> JobValue | JobOutcome:
         await anyio.sleep(what.seconds)
         return WaitDone()
 
 
-def _problem(path: str) -> str | None:
-    if os.path.isdir(path):
-        return None
-    return "is not a folder" if os.path.lexists(path) else "does not exist"
+def _look_at(paths: tuple[str, ...]) -> CheckedPaths:
+    """The first path that is no folder that this process may read."""
+    problems = ((position, _problem(path)) for position, path in enumerate(paths))
+    return next((CheckedPaths(problem, position) for position, problem in problems if problem), CheckedPaths())
+
+
+def _problem(path: str) -> str:
+    if not os.path.isdir(path):
+        return "is not a folder" if os.path.lexists(path) else "does not exist"
+    return "" if os.access(path, os.R_OK | os.X_OK) else "cannot be read"
 
 
 # Any: each method takes the record type of its key, which a dict type cannot say.
@@ -69,7 +75,7 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
         {
             RunModel: Performer._model,
             RunTool: Performer._tool,
-            CheckPath: Performer._check_path,
+            CheckPaths: Performer._check_paths,
             Wait: Performer._wait,
         }
     )

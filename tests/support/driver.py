@@ -17,7 +17,7 @@ from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.effects import Exit, Save, Send, Start, Stop
 from zidane_core.agent.events import (
-    CheckedPath,
+    CheckedPaths,
     Closed,
     Conflict,
     Ended,
@@ -183,7 +183,7 @@ class Driver:
     def session(self, cwd: str = "/project") -> str:
         """A new session, its folder looked at."""
         asked = self.request("session/new", cwd=cwd, mcpServers=[])
-        self.end(self.only(lambda what: not isinstance(what, RunModel | RunTool | Wait)), Ok(CheckedPath()))
+        self.end(self.only(lambda what: not isinstance(what, RunModel | RunTool | Wait)), Ok(CheckedPaths()))
         answer = self.answer_of(asked)
         assert answer is not None
         return answer["result"]["sessionId"]
@@ -281,7 +281,7 @@ class Driver:
         elif isinstance(what, RunModel):
             self.round(said("ok"), key)
         else:
-            self.end(key, Ok(CheckedPath()))
+            self.end(key, Ok(CheckedPaths()))
 
     # Out -----------------------------------------------------------------------------------------
 

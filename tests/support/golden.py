@@ -15,7 +15,7 @@ from zidane_core.acp.connection import Opened, Received
 from zidane_core.acp.step import begin, step
 from zidane_core.agent.effects import Send, Start, Stop
 from zidane_core.agent.events import (
-    CheckedPath,
+    CheckedPaths,
     Ended,
     JobValue,
     ModelDone,
@@ -24,7 +24,7 @@ from zidane_core.agent.events import (
     Stopped,
     WaitDone,
 )
-from zidane_core.agent.work import CheckPath, RunModel, RunTool, Wait
+from zidane_core.agent.work import CheckPaths, RunModel, RunTool, Wait
 from zidane_core.data.models import ModelEvent
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 
@@ -43,7 +43,7 @@ def outside(text: str) -> tuple[str, str, Any]:
     """An outside line as (what it is about, the call it is for, its value)."""
     word, _, rest = text.partition(" ")
     if word == "path":
-        return word, "", CheckedPath(rest or None)
+        return word, "", CheckedPaths(rest or None)
     if word == "model":
         return word, "", None if rest == "end" else msgspec.json.decode(rest, type=tuple[ModelEvent, ...])
     if word == "wait":
@@ -96,7 +96,7 @@ def through_the_core(path: Path) -> list[str]:
             out.append(f"! {text}")
             word, call, value = outside(text)
             if word == "path":
-                end(key_of(CheckPath), value)
+                end(key_of(CheckPaths), value)
             elif word == "model" and value is None:
                 end(key_of(RunModel), ModelDone())
             elif word == "model":

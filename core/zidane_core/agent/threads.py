@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from zidane_core import buckets
 from zidane_core.agent import moves, saving, table, turns
 from zidane_core.agent.effects import Answer, CommandsShown, Effect, Start, Tell, ThreadAnswer
-from zidane_core.agent.events import CheckedPath, JobOutcome, Ok
+from zidane_core.agent.events import CheckedPaths, JobOutcome, Ok
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Agent, Options, Settings, Store, Thread
-from zidane_core.agent.work import CheckPath, Wait
+from zidane_core.agent.work import CheckPaths, Wait
 from zidane_core.faults import ErrorCode, Fault
 
 
@@ -39,7 +39,7 @@ def open_thread(
     )
     thread, job = moves.key(thread)
     agent = replace(table.put(agent, replace(thread, job=job)), opened=number)
-    return agent, (Start(job, CheckPath(cwd)),)
+    return agent, (Start(job, CheckPaths((cwd, *roots))),)
 
 
 def opened(options: Options, thread: Thread, outcome: JobOutcome) -> Moved:
@@ -58,7 +58,7 @@ def opened(options: Options, thread: Thread, outcome: JobOutcome) -> Moved:
 
 
 def _fault(thread: Thread, outcome: JobOutcome) -> Fault | None:
-    if isinstance(outcome, Ok) and isinstance(outcome.value, CheckedPath):
+    if isinstance(outcome, Ok) and isinstance(outcome.value, CheckedPaths):
         problem = outcome.value.problem
     else:
         problem = "could not be looked at"
