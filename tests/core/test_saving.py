@@ -16,7 +16,7 @@ READ = ("read_file", {"path": "a"})
 
 
 def entries(driver: Driver, session: str) -> list[str]:
-    return [type(msgspec.json.decode(row, type=Entry)).__name__ for row in driver.disk[session]]
+    return [type(msgspec.json.decode(row, type=Entry)).__name__ for row in driver.disk.entries[session]]
 
 
 def save(driver: Driver) -> Any:
@@ -195,8 +195,8 @@ def test_entries_of_another_program_come_first_and_ours_are_saved_behind_them() 
     theirs = msgspec.json.encode(UserSaid("msg_x", (Text("theirs"),), 1)).decode()
     key, _ = driver.saves.popitem()
     # The second row is one that this version cannot read: it stays where it is.
-    driver.disk[session] = [theirs, '{"type":"from the future"}']
-    driver.feed(Conflict(driver.now, key, tuple(driver.disk[session])))
+    driver.disk.entries[session] = [theirs, '{"type":"from the future"}']
+    driver.feed(Conflict(driver.now, key, tuple(driver.disk.entries[session])))
     assert save(driver).expected_seq == 2
     driver.store()
     (job,) = driver.model_jobs()

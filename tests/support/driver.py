@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
+from support.disk import Disk
 from support.folding import fold
 
 from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received, Server
 from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
-from zidane_core.agent.effects import Exit, Save, Send, Start, Stop
+from zidane_core.agent.effects import Exit, Journal, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
     Closed,
@@ -33,9 +35,20 @@ from zidane_core.agent.events import (
 )
 from zidane_core.agent.log import view_of
 from zidane_core.agent.presets import ACP_DEFAULT
-from zidane_core.agent.replaying import replay
+from zidane_core.agent.records import entry_of
+from zidane_core.agent.replaying import replay, whole
 from zidane_core.agent.state import Options, Thread
-from zidane_core.agent.work import RunModel, RunTool, Wait
+from zidane_core.agent.work import (
+    CheckPaths,
+    DeleteThread,
+    FindThread,
+    ListThreads,
+    LoadThread,
+    Rest,
+    RunModel,
+    RunTool,
+    Wait,
+)
 from zidane_core.data import history, models
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
@@ -45,6 +58,7 @@ OPTIONS = Options(models=(MODEL,), default_model="test-model", tools=ACP_DEFAULT
 SERVER = Server(info=Implementation(name="zidane-acp", version="0"))
 TURN_UPDATES = {"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
 DONE = {"completed", "failed"}
+SETUPS = CheckPaths | FindThread | LoadThread | ListThreads | DeleteThread
 
 
 def said(text: str) -> tuple[models.ModelEvent, ...]:
@@ -62,16 +76,24 @@ def calls(*made: tuple[str, dict[str, object]], text: str = "") -> tuple[models.
 class Driver:
     """One connection with everything around it in the test's hands."""
 
-    def __init__(self, options: Options = OPTIONS, capabilities: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        options: Options = OPTIONS,
+        capabilities: dict[str, Any] | None = None,
+        disk: Disk | None = None,
+        seed: str = "seed",
+    ) -> None:
         self.now = 0.0
-        self.connection: Connection = begin(Opened(now=0.0, seed="seed", options=options, server=SERVER))
+        self.connection: Connection = begin(Opened(now=0.0, seed=seed, options=options, server=SERVER))
         self.capabilities = capabilities or {}
         self.jobs: dict[str, Any] = {}
         self.stopped: set[str] = set()
         self.saves: dict[str, Save] = {}
         self.shown: dict[str, list[dict[str, Any]]] = {}
+        self.heard: dict[str, set[str]] = {}
+        self.tickets: dict[int, Any] = {}
         self.conflicts: set[str] = set()
-        self.disk: dict[str, list[str]] = {}
+        self.disk = disk or Disk()
         self.keys: set[str] = set()
         self.frames: list[dict[str, Any]] = []
         self.open: dict[int, dict[str, Any]] = {}
@@ -96,6 +118,7 @@ class Driver:
         after, effects = step(before, event)
         assert step(before, event) == (after, effects), "the same input gave another output"
         self.connection = after
+        self.tickets.update(after.tickets.items())
         frames = len(self.frames)
         for effect in effects:
             self._perform(effect)
@@ -109,8 +132,16 @@ class Driver:
         """
         for thread in self.connection.agent.threads.values():
             known = before.agent.threads.get(thread.id)
-            old = set() if known is None else {id(entry) for entry in known.log}
-            said = [e for e in thread.log if isinstance(e, history.UserSaid) and id(e) not in old]
+            stored = {e.message for e in self._stored(thread.id) if isinstance(e, history.UserSaid)}
+            heard = self.heard.setdefault(thread.id, set())
+            said = [e for e in thread.log if isinstance(e, history.UserSaid) and e.message not in heard | stored]
+            heard.update(entry.message for entry in said)
+            if self._is_replay(known, thread, frames):
+                self.shown[thread.id] = []
+            elif known is not None and known.setup is not None and known.setup.kind == "resume":
+                if known.phase == "opening" and thread.phase == "open":
+                    # Its client has kept what was shown.
+                    self.shown[thread.id] = self._spoken(whole(replace(thread, turn=None)))
             self.shown.setdefault(thread.id, [])
             if known is not None and known.turn is None and said:
                 self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
@@ -124,6 +155,18 @@ class Driver:
             for entry in said:
                 self.shown[thread.id] += self._as_updates(thread.id, entry)
 
+    def _is_replay(self, known: Thread | None, thread: Thread, frames: list[dict[str, Any]]) -> bool:
+        """Whether everything is shown again from here on: a load reads the history, or an open one is replayed."""
+        if known is None or known.setup is None or known.setup.kind != "load":
+            return False
+        if known.phase != "open":
+            return not len(known.log)
+        answer = self.answer_of(self.tickets.get(known.setup.ticket))
+        return answer in frames and answer is not None and "result" in answer
+
+    def _stored(self, session: str) -> list[history.Entry]:
+        return [entry_of(text) for text in self.disk.entries.get(session, ())]
+
     def _forget(self, thread: Thread) -> None:
         """A prompt was refused: its turn never started."""
         known = {entry.message for entry in thread.log if isinstance(entry, history.UserSaid)}
@@ -134,22 +177,21 @@ class Driver:
         ]
 
     def _as_updates(self, session: str, *entries: history.Entry) -> list[dict[str, Any]]:
-        _, effects = speak(self.connection, replay(session, entries))
+        return self._spoken(replay(session, entries))
+
+    def _spoken(self, told: tuple[Any, ...]) -> list[dict[str, Any]]:
+        _, effects = speak(self.connection, told)
         frames = [json.loads(effect.frame) for effect in effects if isinstance(effect, Send)]
         return [frame["params"]["update"] for frame in frames]
 
     def check_replay(self) -> None:
         """The replay law, for every session whose log holds no entries of another program."""
         for thread in self.connection.agent.threads.values():
-            if (
-                thread.outlet
-                and thread.id not in self.conflicts
-                and (thread.turn is None or thread.turn.open is None)
-            ):
-                replayed = self._as_updates(thread.id, *thread.log)
-                assert fold(replayed) == fold(self.shown.get(thread.id, [])), (
-                    "a replay would show something else"
-                )
+            if thread.outlet and thread.id not in self.conflicts and thread.phase in {"open", "cold"}:
+                cold = replay(thread.id, self._stored(thread.id))
+                replayed = self._spoken(whole(thread) if thread.phase == "open" else cold)
+                shown = fold(self.shown.get(thread.id, []))
+                assert fold(replayed) == shown, f"a replay would show something else: {replayed} {shown}"
 
     def bytes(self, data: bytes) -> None:
         self.feed(Received(self.now, data))
@@ -183,7 +225,7 @@ class Driver:
     def session(self, cwd: str = "/project") -> str:
         """A new session, its folder looked at."""
         asked = self.request("session/new", cwd=cwd, mcpServers=[])
-        self.end(self.only(lambda what: not isinstance(what, RunModel | RunTool | Wait)), Ok(CheckedPaths()))
+        self.end(self.only(lambda what: isinstance(what, CheckPaths)), Ok(CheckedPaths()))
         answer = self.answer_of(asked)
         assert answer is not None
         return answer["result"]["sessionId"]
@@ -227,16 +269,19 @@ class Driver:
 
     def store_one(self) -> None:
         key, save = self.saves.popitem()
-        rows = self.disk.setdefault(save.session, [])
-        assert len(rows) == save.expected_seq
-        rows.extend(save.entries)
+        if not (self.disk.has_all_before(save) and self.disk.knows_the_journal(save)):
+            theirs = tuple(self.disk.entries.get(save.session, ())[save.expected_seq :])
+            self.conflicts.add(save.session)
+            self.feed(Conflict(self.now, key, theirs, self.disk.journal(save.session)))
+            return
+        self.disk.append(save)
         self.feed(Saved(self.now, key))
 
     def conflict(self) -> None:
         """Another program appended a whole turn first."""
         key, save = self.saves.popitem()
         self.conflicts.add(save.session)
-        rows = self.disk.setdefault(save.session, [])
+        rows = self.disk.entries.setdefault(save.session, [])
         known = len(rows)
         assert known == save.expected_seq
         theirs = (
@@ -246,7 +291,7 @@ class Driver:
             history.TurnEnded(99, "end_turn"),
         )
         rows.extend(msgspec.json.encode(entry).decode() for entry in theirs)
-        self.feed(Conflict(self.now, key, tuple(rows[known:])))
+        self.feed(Conflict(self.now, key, tuple(rows[known:]), self.disk.journal(save.session)))
 
     def fail_save(self, reason: Any) -> None:
         key, _ = self.saves.popitem()
@@ -280,8 +325,27 @@ class Driver:
             )
         elif isinstance(what, RunModel):
             self.round(said("ok"), key)
-        else:
+        elif isinstance(what, Rest):
+            self.end(key, Ok(WaitDone()))
+        elif isinstance(what, CheckPaths):
             self.end(key, Ok(CheckedPaths()))
+        else:
+            self.store()
+            if isinstance(what, LoadThread):
+                for piece in self.disk.pieces(what):
+                    self.progress(key, piece)
+            self.end(key, Ok(self.disk.value(what)))
+
+    def set_up(self) -> None:
+        """Every job of the store and of the file system ends well, until none is left."""
+        while found := [key for key, what in self.jobs.items() if isinstance(what, SETUPS)]:
+            self.finish(found[0])
+
+    def load(self, session: str, cwd: str = "/project", method: str = "session/load", **more: Any) -> Any:
+        """Ask for a stored session, and let the store do its part."""
+        asked = self.request(method, sessionId=session, cwd=cwd, mcpServers=[], **more)
+        self.set_up()
+        return asked
 
     # Out -----------------------------------------------------------------------------------------
 
@@ -291,7 +355,7 @@ class Driver:
             self.keys.add(effect.key)
             self.jobs[effect.key] = effect.what
             session = effect.key.rpartition("/")[0]
-            assert isinstance(effect.what, Wait) or session not in self.stopping, (
+            assert isinstance(effect.what, Wait | SETUPS) or session not in self.stopping, (
                 "work began after the cancel"
             )
             if isinstance(effect.what, RunModel):
@@ -305,6 +369,8 @@ class Driver:
             assert effect.key not in self.keys and effect.entries
             self.keys.add(effect.key)
             self.saves[effect.key] = effect
+        elif isinstance(effect, Journal):
+            self.disk.note(effect)
         elif isinstance(effect, Send):
             self._sent(json.loads(effect.frame))
         elif isinstance(effect, Exit):
@@ -373,8 +439,7 @@ class Driver:
         assert {open_table[number].key for number in wanted} == set(self.connection.ids)
         for thread in self.connection.agent.threads.values():
             assert view_of(thread.log).messages == thread.view.messages, "the view is not the log's"
-        if not any(thread.turn for thread in self.connection.agent.threads.values()):
-            self.check_replay()
+        self.check_replay()
 
     # Looking -------------------------------------------------------------------------------------
 

@@ -6,55 +6,69 @@ table does not exist, and nothing is advertised that is not in it.
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 from returns.result import Failure, Result, Success
 
-from zidane_core.acp import decode, jsonrpc, wire
+from zidane_core.acp import cursors, decode, jsonrpc, wire
 from zidane_core.acp.connection import Connection
 from zidane_core.acp.speak import respond
-from zidane_core.agent import step, table, threads
+from zidane_core.agent import step, table
 from zidane_core.agent.effects import Effect
 from zidane_core.agent.events import Prompt
-from zidane_core.agent.state import Agent, Thread
+from zidane_core.agent.state import Agent, Choosing, Listing, Setup, Thread
 from zidane_core.convert.prompt import acp_prompt_to_prompt_parts
 from zidane_core.faults import ErrorCode, Fault, invalid_params, session_not_found
 from zidane_core.fp import fold, then
 
 Done: TypeAlias = tuple[Connection, tuple[Effect, ...]]
-Handler: TypeAlias = Callable[[Connection, Any, int], Result[Done, Fault]]
+_SetupParams: TypeAlias = wire.NewSessionRequest | wire.LoadSessionRequest | wire.ResumeSessionRequest
+
+
+class Arrival(NamedTuple):
+    """The ticket of a request (0 for a notification), and when it came, in seconds since 1970."""
+
+    ticket: int
+    now: float
+
+
+Handler: TypeAlias = Callable[[Connection, Any, Arrival], Result[Done, Fault]]
 
 
 class Method(NamedTuple):
-    """How a method's params are read, and what it does. `early` ones work before `initialize`."""
+    """How a method's params are read, and what it does.
+
+    `early` ones work before `initialize`, `stored` ones exist only where sessions are stored.
+    """
 
     # Any: each decoder gives the record type that its handler takes, which a table cannot say.
     decode: Callable[[msgspec.Raw], Result[Any, Fault]]
     handle: Handler
     early: bool = False
+    stored: bool = False
 
 
-def handle(connection: Connection, request: jsonrpc.Request, ticket: int) -> Result[Done, Fault]:
+def handle(connection: Connection, request: jsonrpc.Request, arrival: Arrival) -> Result[Done, Fault]:
     """Read and do one request."""
     method = METHODS.get(request.method)
-    if method is None:
+    if method is None or (method.stored and not connection.agent.options.store):
         name = request.method[:200]
         return Failure(Fault(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {name}", {"method": name}))
     if connection.agent.closing:
         return Failure(Fault(ErrorCode.INVALID_REQUEST, "The agent is ending and takes no more requests"))
     if connection.capabilities is None and not method.early:
         return Failure(Fault(ErrorCode.NOT_INITIALIZED, "Server not initialized"))
-    return then(method.decode(request.params), lambda params: method.handle(connection, params, ticket))
+    return then(method.decode(request.params), lambda params: method.handle(connection, params, arrival))
 
 
-def notice(connection: Connection, notification: jsonrpc.Notification) -> Done:
+def notice(connection: Connection, notification: jsonrpc.Notification, now: float) -> Done:
     """Read and do one notification; an unknown or malformed one changes nothing and is never answered."""
     method = NOTIFICATIONS.get(notification.method)
     if method is None or connection.capabilities is None:
         return connection, ()
-    done = then(method.decode(notification.params), lambda params: method.handle(connection, params, 0))
+    done = then(method.decode(notification.params), lambda params: method.handle(connection, params, Arrival(0, now)))
     return fold(done, lambda moved: moved, lambda _: (connection, ()))
 
 
@@ -66,34 +80,50 @@ def _moved(connection: Connection, agent: Agent, effects: tuple[Effect, ...]) ->
 # Requests ------------------------------------------------------------------------------------------
 
 
-def _initialize(connection: Connection, params: wire.InitializeRequest, ticket: int) -> Result[Done, Fault]:
+def _initialize(connection: Connection, params: wire.InitializeRequest, arrival: Arrival) -> Result[Done, Fault]:
     """Any version is answered with ours; the client decides whether it can live with that."""
     connection = replace(connection, capabilities=params.client_capabilities)
+    stored = connection.agent.options.store
     answer = wire.InitializeResponse(
         protocol_version=wire.PROTOCOL_VERSION,
         agent_capabilities=wire.AgentCapabilities(
             prompt_capabilities=wire.PromptCapabilities(image=True, audio=True, embedded_context=True),
-            session_capabilities=wire.SessionCapabilities(close=wire.SessionCloseCapabilities()),
+            load_session=stored,
+            session_capabilities=wire.SessionCapabilities(
+                list=wire.SessionListCapabilities() if stored else None,
+                delete=wire.SessionDeleteCapabilities() if stored else None,
+                resume=wire.SessionResumeCapabilities() if stored else None,
+                close=wire.SessionCloseCapabilities(),
+                additional_directories=wire.SessionAdditionalDirectoriesCapabilities(),
+            ),
         ),
         agent_info=connection.server.info,
     )
-    return Success(respond(connection, ticket, answer))
+    return Success(respond(connection, arrival.ticket, answer))
 
 
 def _authenticate(
-    connection: Connection, params: wire.AuthenticateRequest, ticket: int
+    connection: Connection, params: wire.AuthenticateRequest, arrival: Arrival
 ) -> Result[Done, Fault]:
     return Failure(invalid_params("methodId", "this agent needs no login and offers no method", valid=[]))
 
 
-def _new(connection: Connection, params: wire.NewSessionRequest, ticket: int) -> Result[Done, Fault]:
+def _setup(
+    kind: Literal["new", "load", "resume"], params: _SetupParams, arrival: Arrival
+) -> Result[Setup, Fault]:
     for position, server in enumerate(params.mcp_servers):
         if isinstance(server, wire.McpServerHttp | wire.McpServerSse):
             problem = "this agent does not connect to servers by http or sse"
             return Failure(invalid_params(f"mcpServers[{position}]", problem))
     notices = tuple(_not_connected(server.name) for server in params.mcp_servers)
-    agent, effects = threads.open_thread(connection.agent, ticket, params.cwd, notices=notices)
-    return Success(_moved(connection, agent, effects))
+    made = Setup(
+        kind=kind,
+        ticket=arrival.ticket,
+        cwd=params.cwd,
+        roots=params.additional_directories,
+        notices=notices,
+    )
+    return Success(made)
 
 
 def _not_connected(name: str) -> str:
@@ -101,42 +131,84 @@ def _not_connected(name: str) -> str:
     return f"The MCP server {name} is not connected: this version of the agent does not use MCP servers yet."
 
 
-def _open(connection: Connection, session: str) -> Thread | None:
-    """The thread of a session that takes requests."""
+def _new(connection: Connection, params: wire.NewSessionRequest, arrival: Arrival) -> Result[Done, Fault]:
+    return _setup("new", params, arrival).map(
+        lambda setup: _moved(connection, *step.open_thread(connection.agent, setup, arrival.now))
+    )
+
+
+def _load(connection: Connection, params: wire.LoadSessionRequest, arrival: Arrival) -> Result[Done, Fault]:
+    return _reopen(connection, params.session_id, _setup("load", params, arrival), arrival)
+
+
+def _resume(
+    connection: Connection, params: wire.ResumeSessionRequest, arrival: Arrival
+) -> Result[Done, Fault]:
+    return _reopen(connection, params.session_id, _setup("resume", params, arrival), arrival)
+
+
+def _reopen(
+    connection: Connection, session: str, setup: Result[Setup, Fault], arrival: Arrival
+) -> Result[Done, Fault]:
+    return setup.map(
+        lambda made: _moved(connection, *step.reopen(connection.agent, session, made, arrival.now))
+    )
+
+
+def _list(connection: Connection, params: wire.ListSessionsRequest, arrival: Arrival) -> Result[Done, Fault]:
+    place = cursors.place_of(params.cursor)
+    if isinstance(place, Fault):
+        return Failure(place)
+    listing = Listing(arrival.ticket, params.cwd, place)
+    return Success(_moved(connection, *step.list_threads(connection.agent, listing)))
+
+
+def _delete(
+    connection: Connection, params: wire.DeleteSessionRequest, arrival: Arrival
+) -> Result[Done, Fault]:
+    agent, effects = step.delete(connection.agent, params.session_id, arrival.ticket, arrival.now)
+    return Success(_moved(connection, agent, effects))
+
+
+def _active(connection: Connection, session: str) -> Result[Thread, Fault]:
+    """The thread of a session that takes requests; one that is being opened takes them, too, and does them then."""
     thread = table.find(connection.agent, session)
-    return thread if thread is not None and thread.phase == "open" and thread.closing is None else None
+    if thread is None or thread.closing is not None:
+        return Failure(session_not_found(session))
+    return Success(thread)
 
 
-def _close(connection: Connection, params: wire.CloseSessionRequest, ticket: int) -> Result[Done, Fault]:
-    thread = _open(connection, params.session_id)
-    if thread is None:
-        return Failure(session_not_found(params.session_id))
-    agent, effects = step.close(connection.agent, thread, ticket)
-    return Success(_moved(connection, agent, effects))
+def _close(connection: Connection, params: wire.CloseSessionRequest, arrival: Arrival) -> Result[Done, Fault]:
+    return _active(connection, params.session_id).map(
+        lambda thread: _moved(
+            connection, *step.close(connection.agent, thread, arrival.ticket, arrival.now)
+        )
+    )
 
 
-def _prompt(connection: Connection, params: wire.PromptRequest, ticket: int) -> Result[Done, Fault]:
-    thread = _open(connection, params.session_id)
-    if thread is None:
-        return Failure(session_not_found(params.session_id))
+def _prompt(connection: Connection, params: wire.PromptRequest, arrival: Arrival) -> Result[Done, Fault]:
     converted = acp_prompt_to_prompt_parts(params.prompt)
-    prompt = Prompt(ticket, converted.parts, converted.warnings, trace_of(params.meta))
-    agent, effects = step.prompt(connection.agent, thread, prompt)
-    return Success(_moved(connection, agent, effects))
+    prompt = Prompt(arrival.ticket, converted.parts, converted.warnings, trace_of(params.meta))
+    return _active(connection, params.session_id).map(
+        lambda thread: _moved(connection, *step.prompt(connection.agent, thread, prompt, arrival.now))
+    )
 
 
 def _set_option(
-    connection: Connection, params: wire.SetSessionConfigOptionRequest, ticket: int
+    connection: Connection, params: wire.SetSessionConfigOptionRequest, arrival: Arrival
 ) -> Result[Done, Fault]:
-    thread = _open(connection, params.session_id)
-    if thread is None:
-        return Failure(session_not_found(params.session_id))
+    return then(
+        _active(connection, params.session_id), lambda thread: _chosen(connection, thread, params, arrival)
+    )
+
+
+def _chosen(
+    connection: Connection, thread: Thread, params: wire.SetSessionConfigOptionRequest, arrival: Arrival
+) -> Result[Done, Fault]:
     if not isinstance(params.value, str):
         return Failure(invalid_params("value", f"the option {params.config_id!r} takes one of its values"))
-    moved = step.set_option(connection.agent, thread, ticket, params.config_id, params.value)
-    if isinstance(moved, Fault):
-        return Failure(moved)
-    return Success(_moved(connection, *moved))
+    asked = Choosing(arrival.ticket, params.config_id, params.value)
+    return Success(_moved(connection, *step.set_option(connection.agent, thread, asked, arrival.now)))
 
 
 METHODS: Final[Mapping[str, Method]] = MappingProxyType(
@@ -144,6 +216,10 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
         "initialize": Method(decode.decode_initialize, _initialize, early=True),
         "authenticate": Method(decode.decode_authenticate, _authenticate),
         "session/new": Method(decode.decode_new_session, _new),
+        "session/load": Method(decode.decode_load_session, _load, stored=True),
+        "session/resume": Method(decode.decode_resume_session, _resume, stored=True),
+        "session/list": Method(decode.decode_list_sessions, _list, stored=True),
+        "session/delete": Method(decode.decode_delete_session, _delete, stored=True),
         "session/close": Method(decode.decode_close_session, _close),
         "session/prompt": Method(decode.decode_prompt, _prompt),
         "session/set_config_option": Method(decode.decode_set_config_option, _set_option),
@@ -154,21 +230,21 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
 # Notifications -------------------------------------------------------------------------------------
 
 
-def _cancel(connection: Connection, params: wire.CancelNotification, ticket: int) -> Result[Done, Fault]:
+def _cancel(connection: Connection, params: wire.CancelNotification, arrival: Arrival) -> Result[Done, Fault]:
     thread = table.find(connection.agent, params.session_id)
     if thread is None:
         return Success((connection, ()))
-    agent, effects = step.cancel(connection.agent, thread)
+    agent, effects = step.cancel(connection.agent, thread, arrival.now)
     return Success(_moved(connection, agent, effects))
 
 
 def _cancel_request(
-    connection: Connection, params: wire.CancelRequestNotification, ticket: int
+    connection: Connection, params: wire.CancelRequestNotification, arrival: Arrival
 ) -> Result[Done, Fault]:
     wanted = connection.by_id.get(jsonrpc.id_key(params.request_id))
     if wanted is None:
         return Success((connection, ()))
-    agent, effects = step.withdraw(connection.agent, wanted)
+    agent, effects = step.withdraw(connection.agent, wanted, arrival.now)
     return Success(_moved(connection, agent, effects))
 
 

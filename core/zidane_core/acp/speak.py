@@ -1,6 +1,7 @@
 """Domain effects to frames (ring 3). The one place where anything is said to the client."""
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zidane_core import buckets
-from zidane_core.acp import cards, jsonrpc, outgoing, wire
+from zidane_core.acp import cards, cursors, jsonrpc, outgoing, wire
 from zidane_core.acp.connection import Connection
 from zidane_core.agent import effects as done
 from zidane_core.agent import settings, table
@@ -57,9 +58,9 @@ def chunk(said: done.Chunk) -> bytes:
             _TAGS[said.kind],
             b'","content":{"type":"text","text":',
             _text(said.text),
-            b'},"messageId":"',
-            said.message.encode(),
-            b'"}}}',
+            b'},"messageId":',
+            _text(said.message),
+            b"}}}",
         )
     )
 
@@ -211,16 +212,50 @@ def _usage_meta(usage: Usage) -> dict[str, int]:
 
 
 def _thread(connection: Connection, value: done.ThreadAnswer) -> object:
-    source = connection.server.source
     thread = table.find(connection.agent, value.thread)
-    told = (
-        None if source is None else {"name": source.provider, "model": source.model, "source": source.source}
-    )
     return wire.NewSessionResponse(
         session_id=value.thread,
         config_options=config_options(connection, thread),
-        meta=None if told is None else {"zidane": {"provider": told}},
+        meta=_source(connection),
     )
+
+
+def _source(connection: Connection) -> wire.Meta | None:
+    """Where the default model comes from."""
+    source = connection.server.source
+    if source is None:
+        return None
+    told = {"name": source.provider, "model": source.model, "source": source.source}
+    return {"zidane": {"provider": told}}
+
+
+def _reopened(connection: Connection, value: done.ReopenAnswer) -> object:
+    """`session/load` and `session/resume` are answered with the same fields."""
+    thread = table.find(connection.agent, value.thread)
+    return wire.LoadSessionResponse(config_options=config_options(connection, thread), meta=_source(connection))
+
+
+def _listed(connection: Connection, value: done.ListAnswer) -> object:
+    sessions = tuple(
+        wire.SessionInfo(
+            session_id=listed.thread,
+            cwd=listed.cwd,
+            additional_directories=listed.roots,
+            title=listed.title or None,
+            updated_at=_moment(listed.updated),
+        )
+        for listed in value.threads
+    )
+    return wire.ListSessionsResponse(sessions=sessions, next_cursor=cursors.cursor_of(value.after))
+
+
+def _moment(seconds: float) -> str | None:
+    """ISO 8601 in UTC; None for a time that no calendar has."""
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _set(connection: Connection, value: done.OptionsAnswer) -> object:
@@ -234,7 +269,14 @@ def _empty(connection: Connection, value: done.EmptyAnswer) -> object:
 
 # Any: as above.
 _ANSWERS: Final[Mapping[type, Callable[[Connection, Any], object]]] = MappingProxyType(
-    {done.TurnAnswer: _turn, done.ThreadAnswer: _thread, done.OptionsAnswer: _set, done.EmptyAnswer: _empty}
+    {
+        done.TurnAnswer: _turn,
+        done.ThreadAnswer: _thread,
+        done.ReopenAnswer: _reopened,
+        done.ListAnswer: _listed,
+        done.OptionsAnswer: _set,
+        done.EmptyAnswer: _empty,
+    }
 )
 
 

@@ -62,14 +62,14 @@ def _request(connection: Connection, request: jsonrpc.Request, now: float) -> St
     )
     # The one place where a fault becomes an error frame.
     return fold(
-        requests.handle(connection, request, ticket),
+        requests.handle(connection, request, requests.Arrival(ticket, now)),
         lambda done: speak(*done),
         lambda fault: respond(connection, ticket, fault),
     )
 
 
 def _notification(connection: Connection, notification: jsonrpc.Notification, now: float) -> Step:
-    return speak(*requests.notice(connection, notification))
+    return speak(*requests.notice(connection, notification, now))
 
 
 def _response(connection: Connection, response: jsonrpc.Response, now: float) -> Step:

@@ -13,6 +13,7 @@ from zidane_core.agent.events import Key
 from zidane_core.agent.work import What
 from zidane_core.data.content import Part, Severity
 from zidane_core.data.outcome import StopReason, Usage
+from zidane_core.data.stored import Place
 from zidane_core.data.tools import Diff, Location, PlanEntry, ToolKind
 from zidane_core.faults import Fault
 
@@ -216,6 +217,29 @@ class ThreadAnswer(msgspec.Struct, frozen=True, gc=False, tag="thread_answer"):
     thread: str
 
 
+class ReopenAnswer(msgspec.Struct, frozen=True, gc=False, tag="reopen_answer"):
+    """A stored thread is open again; what was to be replayed has been."""
+
+    thread: str
+
+
+class ListedThread(msgspec.Struct, frozen=True, gc=False):
+    """A thread in the list. `title` is empty when there is none yet, `updated` in seconds since 1970."""
+
+    thread: str
+    cwd: str
+    roots: tuple[str, ...]
+    title: str
+    updated: float
+
+
+class ListAnswer(msgspec.Struct, frozen=True, gc=False, tag="list_answer"):
+    """A page of the list; `after` is where the next one begins, None when this is the last one."""
+
+    threads: tuple[ListedThread, ...]
+    after: Place | None = None
+
+
 class OptionsAnswer(msgspec.Struct, frozen=True, gc=False, tag="options_answer"):
     """An option was set; the answer is the complete list."""
 
@@ -226,7 +250,9 @@ class EmptyAnswer(msgspec.Struct, frozen=True, gc=False, tag="empty_answer"):
     """Done, nothing to say."""
 
 
-AnswerValue: TypeAlias = TurnAnswer | ThreadAnswer | OptionsAnswer | EmptyAnswer | Fault
+AnswerValue: TypeAlias = (
+    TurnAnswer | ThreadAnswer | ReopenAnswer | ListAnswer | OptionsAnswer | EmptyAnswer | Fault
+)
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False, tag="answer"):

@@ -38,8 +38,9 @@ def append(thread: Thread, entry: history.Entry) -> Thread:
 
 
 def append_later(thread: Thread, entry: history.Entry) -> Thread:
-    """The same once the open block is closed, since the log holds closed blocks in their order."""
-    if thread.turn is None or thread.turn.open is None:
+    """The same once the open block is closed, since the log holds closed blocks in their order, or once the history
+    is there again."""
+    if thread.phase == "open" and (thread.turn is None or thread.turn.open is None):
         return append(thread, entry)
     return replace(thread, later=(*thread.later, entry))
 

@@ -65,3 +65,10 @@ def truncate(pages: Pages[T], length: int) -> Pages[T]:
     if whole >= len(pages.full):
         return Pages(pages.full, pages.tail[:rest]) if whole == len(pages.full) else pages
     return Pages(pages.full[:whole], pages.full[whole][:rest])
+
+
+def backwards(pages: Pages[T]) -> Iterator[T]:
+    """The items from the last one to the first."""
+    yield from reversed(pages.tail)
+    for page in reversed(pages.full):
+        yield from reversed(page)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from zidane_core.agent import reports
+from zidane_core.agent import repairing, reports
 from zidane_core.agent.effects import (
+    CardChanged,
     Chunk,
     ContentShown,
     Effect,
@@ -19,13 +20,45 @@ from zidane_core.agent.effects import (
     Tell,
     TitleShown,
 )
+from zidane_core.agent.state import Call, Thread
 from zidane_core.data import history
 from zidane_core.data.content import Text
+from zidane_core.text import whole as whole_text
 
 
 def replay(thread: str, entries: Iterable[history.Entry]) -> tuple[Effect, ...]:
     """Everything that the client of a thread is to see of its log, in order."""
     return tuple(effect for entry in entries for effect in _SHOW.get(type(entry), _nothing)(thread, entry))
+
+
+def whole(thread: Thread) -> tuple[Effect, ...]:
+    """What the client of an open thread is to see: its log, what is missing at its end, and what its turn shows now."""
+    missing = repairing.repairs(thread.log, thread.store.journal) if thread.cut else ()
+    return (*replay(thread.id, (*thread.log, *missing)), *_running(thread))
+
+
+def _running(thread: Thread) -> tuple[Effect, ...]:
+    """The block that is being streamed, and the cards of calls that are not done."""
+    turn = thread.turn
+    if turn is None:
+        return ()
+    block = turn.open
+    said = () if block is None else (Chunk(thread.id, block.kind, block.message, whole_text(block.text)),)
+    cards = (effect for call in turn.calls if call.phase != "done" for effect in _card(thread.id, call))
+    return (*said, *cards)
+
+
+def _card(thread: str, call: Call) -> tuple[Effect, ...]:
+    """How the card of a call stands, beyond what announced it."""
+    title = "" if call.preview is None else call.preview.title
+    shown = CardChanged(
+        call=call.id,
+        status="in_progress" if call.phase == "run" else None,
+        title=title or None,
+        content=(Text(call.live),) if call.live else None,
+        locations=call.locations if title else None,
+    )
+    return (Tell(thread, shown),) if shown != CardChanged(call=call.id) else ()
 
 
 def _nothing(thread: str, entry: history.Entry) -> tuple[Effect, ...]:

@@ -30,7 +30,7 @@ def start(options: Options, thread: Thread, turn: Turn) -> Moved:
     model = choice(options, thread)
     request = models.ModelRequest(
         model=model,
-        system=options.system.replace("{cwd}", thread.cwd),
+        system=_system(options, thread),
         messages=tuple(thread.view.messages),
         tools=options.tools,
         thinking=thread.settings.thinking if model.thinking else "off",
@@ -50,6 +50,14 @@ def start(options: Options, thread: Thread, turn: Turn) -> Moved:
         round_usage=None,
     )
     return replace(thread, turn=turn), (Start(job, RunModel(request, thread.id)),)
+
+
+def _system(options: Options, thread: Thread) -> str:
+    """The host's text, and the further folders that the client has opened."""
+    text = options.system.replace("{cwd}", thread.cwd)
+    if not thread.roots[1:] or not text:
+        return text
+    return f"{text}\nThe workspace has these folders, too (name them by absolute path): {', '.join(thread.roots[1:])}"
 
 
 # Streaming -----------------------------------------------------------------------------------------
@@ -262,9 +270,10 @@ def _sum(a: Usage, b: Usage) -> Usage:
 
 
 def _show_usage(options: Options, thread: Thread, turn: Turn) -> Moved:
-    """Tokens in context after this round; never guessed, so nothing where the window is not known."""
+    """Tokens in context after this round; never guessed, so nothing is shown where the window is not known."""
     size = choice(options, thread).context_window
     used = turn.round_usage
-    if size is None or used is None:
+    if used is None:
         return thread, ()
-    return thread, (Tell(thread.id, UsageShown(used.input + used.output, size)),)
+    thread = replace(thread, context=used.input + used.output)
+    return thread, () if size is None else (Tell(thread.id, UsageShown(thread.context, size)),)

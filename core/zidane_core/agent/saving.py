@@ -7,18 +7,16 @@ notice; a locked one is tried again. What a row means is decided here: the store
 
 from typing import Final, Literal, TypeAlias
 
-import msgspec
 from msgspec.structs import replace
 
-from zidane_core.agent import log, moves, pages
+from zidane_core.agent import log, moves, pages, records, repairing, restoring
 from zidane_core.agent.effects import Save, Start
 from zidane_core.agent.events import Conflict, Saved, SaveFailed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Thread, Turn
 from zidane_core.agent.work import Wait
-from zidane_core.data.history import Entry, PlanSet, Unread, UserSaid
+from zidane_core.data.history import Entry, SettingChanged, TextSaid, Thinking, TitleSet
 from zidane_core.faults import ErrorCode, Fault
-from zidane_core.text import encode_json
 
 Lease: TypeAlias = Literal["take", "keep", "drop"]
 
@@ -32,32 +30,53 @@ IN_USE: Final = Fault(
     {"kind": "in_use"},
 )
 LOST: Final = "Another program took this session over; what follows here is kept in memory only."
-DISK: Final = (
-    "This session can no longer be saved; it goes on in memory. `zidane-acp doctor` says what is wrong."
-)
+GONE: Final = "This session was deleted elsewhere; what follows here is kept in memory only."
+DISK: Final = "This session can no longer be saved; it goes on in memory."
+DOCTOR: Final = "`zidane-acp doctor` says what is wrong."
 
 
 def save(options: Options, thread: Thread) -> Moved:
     """Save what is new, unless a save is on its way."""
     store, turn = thread.store, thread.turn
-    new = len(thread.log) - store.seq
-    if store.state != "open" or store.saving or store.pause or not new or (store.held and turn is None):
+    new = pages.after(thread.log, store.seq) if _may_save(thread) else ()
+    if not new:
         return thread, ()
     thread, key = moves.key(thread)
     ended = turn is not None and turn.value is not None
     lease: Lease = "keep" if turn is None else "drop" if ended else "keep" if store.lease else "take"
-    entries = tuple(_text(entry) for entry in pages.after(thread.log, store.seq))
-    thread = replace(thread, store=replace(store, saving=key, flying=new, leasing=lease, held=False))
-    return thread, (Save(key, thread.id, store.seq, entries, lease),)
+    streamed = tuple(entry.message for entry in new if isinstance(entry, TextSaid | Thinking))
+    leftover = tuple(dict.fromkeys(row.message for row in store.journal)) if lease == "take" else ()
+    made = Save(
+        key=key,
+        session=thread.id,
+        expected_seq=store.seq,
+        entries=tuple(records.text_of(entry) for entry in new),
+        lease=lease,
+        clears=tuple(dict.fromkeys((*streamed, *leftover))),
+        journal=sum(len(row.body) for row in store.journal),
+        cwd=thread.cwd,
+        updated=thread.updated,
+        head=records.head_text(records.Head(thread.title.text, thread.roots[1:], thread.created), thread.head),
+    )
+    thread = replace(thread, store=replace(store, saving=key, flying=len(new), leasing=lease, held=False))
+    return thread, (made,)
 
 
-def _text(entry: Entry) -> str:
-    return encode_json(entry).decode()
+def _may_save(thread: Thread) -> bool:
+    store = thread.store
+    if store.state != "open" or store.saving or store.pause or thread.phase != "open":
+        return False
+    return len(thread.log) > store.seq and not (store.held and thread.turn is None)
 
 
 def is_saved(thread: Thread) -> bool:
     """Whether an answer need not wait: all is stored, or nothing will be."""
-    return thread.store.state != "open" or thread.store.seq == len(thread.log)
+    return has_stored(thread, len(thread.log))
+
+
+def has_stored(thread: Thread, upto: int) -> bool:
+    """Whether so many entries are stored, or never will be."""
+    return thread.store.state != "open" or thread.store.seq >= upto
 
 
 def is_claimed(thread: Thread) -> bool:
@@ -69,7 +88,7 @@ def is_claimed(thread: Thread) -> bool:
 
 def is_settled(thread: Thread) -> bool:
     """Whether nothing of the thread is on its way to the store any more; what is held cannot go there now."""
-    return (is_saved(thread) or thread.store.held) and not thread.store.saving
+    return (is_saved(thread) or thread.store.held or thread.phase == "cold") and not thread.store.saving
 
 
 # What came of it -----------------------------------------------------------------------------------
@@ -81,7 +100,10 @@ def saved(options: Options, thread: Thread, event: Saved) -> Moved:
     if event.key != store.saving:
         return thread, ()
     lease = {"take": True, "drop": False}.get(store.leasing, store.lease)
-    store = replace(store, seq=store.seq + store.flying, saving="", flying=0, lease=lease, tries=0)
+    journal = () if store.leasing == "take" else store.journal
+    store = replace(
+        store, seq=store.seq + store.flying, saving="", flying=0, lease=lease, tries=0, journal=journal
+    )
     return replace(thread, store=store), ()
 
 
@@ -98,7 +120,7 @@ def save_failed(options: Options, thread: Thread, event: SaveFailed) -> Moved:
         return thread, (Start(pause, Wait(PAUSE * tries)),)
     if event.reason == "in_use":
         return _not_ours(thread)
-    return _in_memory(thread, DISK)
+    return _in_memory(thread, GONE if event.reason == "gone" else f"{DISK} {event.detail or DOCTOR}")
 
 
 def _not_ours(thread: Thread) -> Moved:
@@ -118,13 +140,13 @@ def _in_memory(thread: Thread, notice: str) -> Moved:
 
 def _refused(thread: Thread, turn: Turn) -> Thread:
     """The prompt was not ours to answer: nothing of it stays in the log. Settling gives its answer at once."""
-    later = tuple(e for e in pages.after(thread.log, turn.base) if not isinstance(e, UserSaid))
     kept = pages.truncate(thread.log, turn.base)
-    for entry in later:
-        kept = pages.append(kept, entry)
+    for entry in pages.after(thread.log, turn.base):
+        if isinstance(entry, SettingChanged | TitleSet):
+            kept = pages.append(kept, entry)
     turn = replace(turn, value=IN_USE, expired=True)
     store = replace(thread.store, held=True)
-    return replace(thread, log=kept, view=log.view_of(kept), turn=turn, store=store)
+    return replace(thread, log=kept, view=log.view_of(kept), turn=turn, store=store, cut=turn.repaired)
 
 
 def paused(options: Options, thread: Thread) -> Moved:
@@ -133,7 +155,7 @@ def paused(options: Options, thread: Thread) -> Moved:
 
 
 def conflict(options: Options, thread: Thread, event: Conflict) -> Moved:
-    """Another program appended first. Before our turn has begun its entries come before ours, which are saved again;
+    """Others have stored more. Before our turn has begun their entries come before ours, which are saved again;
     in the middle of a turn it means that the session was taken over."""
     store, turn = thread.store, thread.turn
     if event.key != store.saving:
@@ -141,25 +163,22 @@ def conflict(options: Options, thread: Thread, event: Conflict) -> Moved:
     thread = replace(thread, store=replace(store, saving="", flying=0))
     if turn is not None and turn.phase != "claim":
         return _in_memory(thread, LOST)
-    theirs = tuple(_entry(text) for text in event.missing)
-    merged = pages.truncate(thread.log, store.seq)
-    for entry in (*theirs, *pages.after(thread.log, store.seq)):
+    stored = pages.truncate(thread.log, store.seq)
+    assumed = repairing.repairs(stored, store.journal) if turn is not None and turn.repaired else ()
+    ours = tuple(entry for entry in pages.after(thread.log, store.seq) if entry not in assumed)
+    theirs = tuple(records.entry_of(text) for text in event.missing)
+    thread = restoring.restored(options, thread, theirs)
+    for entry in theirs:
+        stored = pages.append(stored, entry)
+    seq, missing = len(stored), repairing.repairs(stored, event.journal)
+    merged = stored
+    for entry in (*(missing if turn is not None else ()), *ours):
         merged = pages.append(merged, entry)
-    store = replace(thread.store, seq=store.seq + len(theirs))
-    plans = tuple(entry.entries for entry in theirs if isinstance(entry, PlanSet))
     return replace(
         thread,
         log=merged,
         view=log.view_of(merged),
-        store=store,
-        plan=plans[-1] if plans else thread.plan,
-        turns=max((thread.turns, *(entry.turn for entry in theirs if isinstance(entry, UserSaid)))),
-        turn=None if turn is None else replace(turn, base=turn.base + len(theirs)),
+        store=replace(thread.store, seq=seq, journal=event.journal),
+        cut=bool(missing) and turn is None,
+        turn=None if turn is None else replace(turn, base=seq, repaired=bool(missing)),
     ), ()
-
-
-def _entry(text: str) -> Entry:
-    try:
-        return msgspec.json.decode(text, type=Entry)
-    except msgspec.DecodeError:  # written by a newer program
-        return Unread(text)

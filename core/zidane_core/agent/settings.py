@@ -7,10 +7,10 @@ from typing import Final, get_args
 import msgspec
 from msgspec.structs import replace
 
-from zidane_core.agent import moves
-from zidane_core.agent.effects import OptionsAnswer
+from zidane_core.agent import moves, owing
+from zidane_core.agent.effects import Answer, OptionsAnswer
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.state import Options, Thread
+from zidane_core.agent.state import Choosing, Options, Thread
 from zidane_core.data.history import SettingChanged
 from zidane_core.data.models import ThinkingLevel
 from zidane_core.faults import Fault, invalid_params
@@ -48,8 +48,16 @@ def offered(options: Options, thread: Thread) -> tuple[Setting, ...]:
     return (*found, Setting("thought_level", "Thinking", "thought_level", thread.settings.thinking, levels))
 
 
-def choose(options: Options, thread: Thread, option: str, value: str) -> Moved | Fault:
-    """Set an option; an unknown option or value is a fault that names the valid ones."""
+def choose(options: Options, thread: Thread, asked: Choosing) -> Moved:
+    """Set an option and answer its request, once it is stored; an unknown option or value is a fault that names the
+    valid ones. It is in force from the next model call, also during a turn."""
+    chosen = _chosen(options, thread, asked.option, asked.value)
+    if isinstance(chosen, Fault):
+        return thread, (Answer(asked.ticket, chosen),)
+    return owing.owe(options, chosen, asked.ticket, OptionsAnswer(thread.id))
+
+
+def _chosen(options: Options, thread: Thread, option: str, value: str) -> Thread | Fault:
     settings = {setting.id: setting for setting in offered(options, thread)}
     setting = settings.get(option)
     if setting is None:
@@ -59,9 +67,25 @@ def choose(options: Options, thread: Thread, option: str, value: str) -> Moved |
     if value not in valid:
         return invalid_params("value", f"{value!r} is not a value of {option}", valid=valid)
     if value == setting.current:
-        return thread, ()
-    thread = replace(thread, settings=_SETTERS[option](thread, value).settings)
-    return moves.append_later(thread, SettingChanged(option, value)), ()
+        return thread
+    return moves.append_later(_SETTERS[option](thread, value), SettingChanged(option, value))
+
+
+def restored(options: Options, thread: Thread, option: str, value: str) -> Thread:
+    """A stored choice is in force again. A model that is gone leaves the default one, and the user is told."""
+    setter = _SETTERS.get(option)
+    if setter is None:
+        return thread
+    if option == "thought_level":
+        return setter(thread, value) if value in LEVELS else thread
+    told = tuple(notice for notice in thread.notices if not notice.startswith(GONE))
+    if value in {model.value for model in options.models}:
+        return setter(replace(thread, notices=told), value)
+    notice = f"{GONE} {value}, which is not there any more; {options.default_model} is used instead."
+    return setter(replace(thread, notices=(*told, notice)), options.default_model)
+
+
+GONE: Final = "This session used the model"
 
 
 def _canonical(options: Options, option: str, value: str) -> str:
@@ -83,8 +107,3 @@ def _thinking(thread: Thread, value: str) -> Thread:
 _SETTERS: Final[Mapping[str, Callable[[Thread, str], Thread]]] = MappingProxyType(
     {"model": _model, "thought_level": _thinking}
 )
-
-
-def answer(thread: Thread) -> OptionsAnswer:
-    """The complete list, with the values now in force."""
-    return OptionsAnswer(thread.id)

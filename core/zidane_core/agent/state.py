@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from zidane_core.agent.effects import TurnAnswer
+from zidane_core.agent.effects import AnswerValue, TurnAnswer
 from zidane_core.agent.events import Key, Prompt
 from zidane_core.agent.log import View
 from zidane_core.agent.machines import State
@@ -13,6 +13,7 @@ from zidane_core.buckets import Buckets
 from zidane_core.data.history import Entry
 from zidane_core.data.models import Broke, ModelChoice, Opaque, ThinkingLevel
 from zidane_core.data.outcome import FinishReason, StopReason, Usage
+from zidane_core.data.stored import JournalRow, Place
 from zidane_core.data.tools import Location, PlanEntry, Preview, ToolResult, ToolSpec
 from zidane_core.faults import Fault
 from zidane_core.text import Growing
@@ -21,9 +22,11 @@ Policy: TypeAlias = Literal["ask", "allow-edits", "allow-all", "read-only"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Bounds of a turn; times in seconds, sizes in bytes.
+    """Bounds of a turn and of a session; times in seconds, sizes in bytes.
 
     `settle_within` leaves room in the two seconds that a cancel and the end of the connection may take.
+    `journal_every` is how often the message that is being streamed is kept, `idle_after` when an idle session gives
+    back the memory of its history.
     """
 
     rounds: int = 50
@@ -36,6 +39,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     card_bytes: int = 262144
     live_bytes: int = 16384
     live_every: float = 0.1
+    journal_every: float = 0.25
+    idle_after: float = 600.0
 
 
 class Command(msgspec.Struct, frozen=True, gc=False):
@@ -47,7 +52,10 @@ class Command(msgspec.Struct, frozen=True, gc=False):
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a host chose for all threads of an agent. `system` may name {cwd}; `store` says that threads are stored."""
+    """What a host chose for all threads of an agent.
+
+    `system` may name {cwd}; `store` says that threads are stored, `titles` that the model is asked for a title once.
+    """
 
     models: tuple[ModelChoice, ...]
     default_model: str
@@ -59,6 +67,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     read_only_commands: bool = True
     commands: tuple[Command, ...] = ()
     store: bool = False
+    titles: bool = False
     limits: Limits = Limits()
 
 
@@ -79,11 +88,12 @@ class Grant(msgspec.Struct, frozen=True, gc=False):
 
 
 class OpenBlock(msgspec.Struct, frozen=True, gc=False):
-    """The block being streamed."""
+    """The block being streamed. The journal has the first `journaled` closed pieces of its text."""
 
     kind: Literal["agent", "thought"]
     message: str
     text: Growing = Growing()
+    journaled: int = 0
 
 
 CallPhase: TypeAlias = Literal["new", "gate", "prepare", "ask", "allowed", "run", "transform", "done"]
@@ -137,16 +147,18 @@ TurnPhase: TypeAlias = Literal["claim", "model", "tools", "retry", "compact", "i
 class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The running prompt of a thread.
 
-    `ticket` is the request to answer, `base` the length of the log before its prompt, `notices` what the prompt's
-    conversion has to say. `job` is the model round or the retry wait, `deadline` the bound on
+    `ticket` is the request to answer, `base` the length of the log before its prompt, and `repaired` whether what
+    an earlier turn lacked stands between the two. `notices` is what the prompt's conversion has to say. `job` is the model round or the retry wait, `deadline` the bound on
     stopping. `stopping` is why no new work may start; `expired` that the bound has passed.
-    `value` is the answer of a turn that has ended and waits until it is stored.
+    `value` is the answer of a turn that has ended and waits until it is stored. `journal` is the wait before the
+    open block goes to the journal.
     """
 
     ticket: int
     number: int
     trace: str = ""
     base: int = 0
+    repaired: bool = False
     notices: tuple[str, ...] = ()
     phase: TurnPhase = "model"
     round: int = 0
@@ -167,6 +179,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     value: TurnAnswer | Fault | None = None
     usage: Usage = Usage()
     round_usage: Usage | None = None
+    journal: Key = ""
 
 
 class QueuedPrompt(msgspec.Struct, frozen=True, gc=False):
@@ -181,7 +194,8 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `seq` entries are on disk. `saving` is the save in flight, of `flying` entries with `leasing`. `lease` tells
     that the session is ours. `tries` counts saves that found the store locked, `pause` is the wait after one.
-    `held` entries wait for the next turn, since another program works in the session.
+    `held` entries wait for the next turn, since another program works in the session. `journal` is what a program
+    that ended in the middle of a message had kept of it.
     """
 
     state: Literal["none", "open", "memory"] = "none"
@@ -193,25 +207,74 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     tries: int = 0
     pause: Key = ""
     held: bool = False
+    journal: tuple[JournalRow, ...] = ()
+
+
+class Setup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What opens a thread, or opens it again: a new one, a stored one with or without a replay, or one whose history
+    was given back (`warm`, which nobody asked for: its ticket is 0)."""
+
+    kind: Literal["new", "load", "resume", "warm"]
+    ticket: int = 0
+    cwd: str
+    roots: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+class Choosing(msgspec.Struct, frozen=True, gc=False):
+    """A request to set an option."""
+
+    ticket: int
+    option: str
+    value: str
+
+
+Held: TypeAlias = Setup | Choosing | Prompt
+"""A request that waits for the setup before it."""
+
+
+class Owed(msgspec.Struct, frozen=True, gc=False):
+    """An answer that goes out once `upto` entries are stored, or when the wait `bound` is over."""
+
+    ticket: int
+    value: AnswerValue
+    upto: int
+    bound: Key
+    expired: bool = False
 
 
 ThreadPhase: TypeAlias = Literal["opening", "open", "cold", "gone"]
 
 
 class Closing(msgspec.Struct, frozen=True, gc=False):
-    """A thread that is being closed: the ticket to answer, the key of the bound on it, whether that has passed."""
+    """A thread that is being closed: the ticket to answer (0: none), the key of the bound on it, whether that has
+    passed, and the tickets of those who want it deleted then."""
 
     ticket: int
     bound: Key
     expired: bool = False
+    deletes: tuple[int, ...] = ()
+
+
+class Title(msgspec.Struct, frozen=True, gc=False):
+    """A thread's title: the text, whether a model was asked for it (once is enough), the job that asks it now and
+    what that has said."""
+
+    text: str = ""
+    asked: bool = False
+    job: Key = ""
+    said: str = ""
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One conversation.
 
-    `opening` is the ticket of the request that opens it, `job` its setup job. `notices` are for the user and
-    wait for the first prompt; `later` are entries that wait for the open block to close. Counters only grow, and
-    ids hold the `tag` of this opening, so that message ids, call ids and keys are never used twice, in no program.
+    `setup` is the request that opens it, `job` its setup job, `lane` what waits behind that. `notices` are for the
+    user and wait for the first prompt; `later` are entries that wait for the open block to close, or for the history
+    to be there. Counters only grow, and ids hold the `tag` of this opening, so that message ids, call ids and keys
+    are never used twice, in no program. `cut` tells that the log may end in the middle of a turn, since another
+    program wrote it. `head` is the stored row's text as it was read. `context` is how many tokens the model saw last.
+    `idle` is the wait before the history is given back. `created` and `updated` are in seconds since 1970.
     """
 
     id: str
@@ -220,20 +283,29 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cwd: str
     roots: tuple[str, ...]
     settings: Settings
+    created: float = 0.0
+    updated: float = 0.0
     outlet: bool = True
     phase: ThreadPhase = "opening"
-    opening: int | None = None
+    setup: Setup | None = None
     job: Key = ""
+    lane: tuple[Held, ...] = ()
     log: Pages[Entry] = Pages()
     view: View = View()
+    cut: bool = False
+    head: str = ""
+    title: Title = Title()
     plan: tuple[PlanEntry, ...] = ()
+    context: int = 0
     grants: tuple[Grant, ...] = ()
     warned: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     later: tuple[Entry, ...] = ()
     store: Store = Store()
+    owed: tuple[Owed, ...] = ()
     turn: Turn | None = None
     prompts: tuple[QueuedPrompt, ...] = ()
+    idle: Key = ""
     turns: int = 0
     messages: int = 0
     calls: int = 0
@@ -241,12 +313,28 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     closing: Closing | None = None
 
 
+class Listing(msgspec.Struct, frozen=True, gc=False):
+    """A request for the list of sessions: the folder (None: all), and the place behind which it goes on."""
+
+    ticket: int
+    cwd: str | None = None
+    after: Place | None = None
+
+
+class Deleting(msgspec.Struct, frozen=True, gc=False):
+    """A request to delete a session that is not open."""
+
+    ticket: int
+
+
 class Agent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """All threads of one connection. `owners` finds the thread of a prompt's ticket."""
+    """All threads of one connection. `owners` finds the thread of a prompt's ticket; `jobs` are those of no thread."""
 
     seed: str
     options: Options
     threads: Buckets[str, Thread]
     owners: Buckets[int, str]
     opened: int = 0
+    keys: int = 0
+    jobs: dict[Key, Listing | Deleting] = {}
     closing: Literal["", "eof", "broken_pipe", "terminated", "hung_up"] = ""

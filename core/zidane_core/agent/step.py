@@ -7,7 +7,23 @@ from typing import Any, Final, TypeAlias
 from msgspec.structs import replace
 
 from zidane_core import buckets
-from zidane_core.agent import calls, moves, pump, rounds, saving, settings, table, threads, turns
+from zidane_core.agent import (
+    calls,
+    journaling,
+    lanes,
+    listing,
+    moves,
+    naming,
+    opening,
+    owing,
+    pump,
+    resting,
+    rounds,
+    saving,
+    table,
+    threads,
+    turns,
+)
 from zidane_core.agent.effects import Answer, DropPeer, Effect, Exit, Log
 from zidane_core.agent.events import (
     Answered,
@@ -28,10 +44,9 @@ from zidane_core.agent.events import (
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.permission import AskUser, Decision, Verdict, decide, read_answer
-from zidane_core.agent.state import Agent, Call, Link, Options, Thread, Turn
+from zidane_core.agent.state import Agent, Call, Choosing, Link, Listing, Options, Setup, Thread, Turn
 from zidane_core.data.models import Broke
 from zidane_core.data.tools import ToolOutput
-from zidane_core.faults import Fault
 
 Step: TypeAlias = tuple[Agent, tuple[Effect, ...]]
 
@@ -49,14 +64,17 @@ def step(agent: Agent, event: Event) -> Step:
     return (agent, ()) if handler is None else handler(agent, event)
 
 
-def with_thread(agent: Agent, thread: Thread, moved: Moved) -> Step:
-    """Put a moved thread back, after settling it."""
+def with_thread(agent: Agent, thread: Thread | None, moved: Moved, now: float) -> Step:
+    """Put a moved thread back, after settling it. `thread` is how it was, None for one that is new."""
     after, effects = moved
     if after is thread and not effects:
         return agent, ()
-    after, settled = turns.settle(agent.options, after)
-    agent = table.drop(agent, after.id) if after.phase == "gone" else table.put(agent, after)
-    return _leave(agent, (*effects, *settled))
+    after, settled = turns.settle(agent.options, replace(after, updated=now))
+    effects = (*effects, *settled)
+    if after.phase == "gone":
+        agent, ended = threads.gone(agent, after)
+        return _leave(agent, (*effects, *ended))
+    return _leave(table.put(agent, after), effects)
 
 
 def _answered_tickets(agent: Agent, effects: tuple[Effect, ...]) -> Agent:
@@ -81,37 +99,58 @@ def _leave(agent: Agent, effects: tuple[Effect, ...]) -> Step:
 
 def _progressed(agent: Agent, event: Progressed) -> Step:
     thread = table.find(agent, moves.thread_of(event.key))
-    turn = None if thread is None else thread.turn
-    if thread is None or turn is None or turn.stopping:
+    if thread is None:
+        return agent, ()
+    if event.key == thread.job:
+        return _put(agent, thread, opening.progress(agent.options, thread, event.batch))
+    if event.key == thread.title.job:
+        return _put(agent, thread, (naming.progress(thread, event.batch), ()))
+    turn = thread.turn
+    if turn is None or turn.stopping:
         return agent, ()
     if event.key == turn.job:
-        moved = rounds.progress(agent.options, thread, event.batch)
-        return table.put(agent, moved[0]), moved[1]
+        return _put(agent, thread, _streamed(agent.options, thread, event))
     found = _call(turn, event.key)
     if found is None:
         return agent, ()
     call = found[0]
     text = "".join(piece.text for piece in event.batch if isinstance(piece, ToolOutput))
-    moved = calls.stream(agent.options, thread, turn, call, text, event.now)
-    return table.put(agent, moved[0]), moved[1]
+    return _put(agent, thread, calls.stream(agent.options, thread, turn, call, text, event.now))
+
+
+def _put(agent: Agent, thread: Thread, moved: Moved) -> Step:
+    """Put a thread back that has nothing to settle: the path of a chunk."""
+    after, effects = moved
+    return (agent, effects) if after is thread else (table.put(agent, after), effects)
+
+
+def _streamed(options: Options, thread: Thread, event: Progressed) -> Moved:
+    """The model said something. What is finished of it is saved, what is not goes to the journal now and then."""
+    after, effects = rounds.progress(options, thread, event.batch)
+    if after.store.state != "open":
+        return after, effects
+    after, waits = journaling.schedule(options, after)
+    if len(after.log) == len(thread.log):
+        return after, (*effects, *waits)
+    after, saves = saving.save(options, replace(after, updated=event.now))
+    return after, (*effects, *waits, *saves)
 
 
 def _ended(agent: Agent, event: Ended) -> Step:
     if event.key == threads.CLOSING and agent.closing:
         return agent, (*threads.give_up(agent), Exit(EXIT_CODES[agent.closing]))
+    if event.key in agent.jobs:
+        return _leave(*listing.ended(agent, event.key, event.outcome))
     thread = table.find(agent, moves.thread_of(event.key))
     if thread is None:
         return agent, ()
-    return with_thread(agent, thread, _job_ended(agent.options, thread, event))
+    return with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
 
 
 def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
-    if event.key == thread.job:
-        return threads.opened(options, thread, event.outcome)
-    if event.key == thread.store.pause:
-        return saving.paused(options, thread)
-    if thread.closing is not None and event.key == thread.closing.bound:
-        return replace(thread, closing=replace(thread.closing, expired=True)), ()
+    over = next((do for is_it, do in _THREAD_JOBS if is_it(thread, event.key)), None)
+    if over is not None:
+        return over(options, thread, event)
     turn = thread.turn
     if turn is None:
         return thread, ()
@@ -122,6 +161,38 @@ def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
         return _turn_job_ended(options, thread, turn, event.outcome)
     found = _call(turn, event.key)
     return (thread, ()) if found is None else _call_ended(options, thread, turn, *found, event)
+
+
+def _rested(options: Options, thread: Thread, event: Ended) -> Moved:
+    return (resting.rest(thread) if isinstance(event.outcome, Ok) else replace(thread, idle="")), ()
+
+
+def _close_expired(options: Options, thread: Thread, event: Ended) -> Moved:
+    closing = thread.closing
+    return thread if closing is None else replace(thread, closing=replace(closing, expired=True)), ()
+
+
+# The jobs of a thread that are none of its turn: whether a key is that of one, and what its end means.
+_THREAD_JOBS: Final[
+    tuple[tuple[Callable[[Thread, Key], bool], Callable[[Options, Thread, Ended], Moved]], ...]
+] = (
+    (
+        lambda thread, key: key == thread.job,
+        lambda options, thread, event: opening.job_ended(options, thread, event.outcome),
+    ),
+    (
+        lambda thread, key: key == thread.title.job,
+        lambda options, thread, event: naming.ended(thread, event.outcome),
+    ),
+    (lambda thread, key: key == thread.idle, _rested),
+    (lambda thread, key: key == thread.store.pause, lambda options, thread, _: saving.paused(options, thread)),
+    (lambda thread, key: thread.closing is not None and key == thread.closing.bound, _close_expired),
+    (journaling.is_due, lambda options, thread, _: journaling.write(thread)),
+    (
+        lambda thread, key: any(owed.bound == key for owed in thread.owed),
+        lambda options, thread, event: (owing.expire(thread, event.key), ()),
+    ),
+)
 
 
 def _turn_job_ended(options: Options, thread: Thread, turn: Turn, outcome: JobOutcome) -> Moved:
@@ -169,12 +240,13 @@ def _answered(agent: Agent, event: Answered) -> Step:
         found = _call(turn, event.key)
         if found is None:
             return agent, ()
-        return with_thread(agent, thread, pump.got(agent.options, thread, turn, *found, event.value))
+        moved = pump.got(agent.options, thread, turn, *found, event.value)
+        return with_thread(agent, thread, moved, event.now)
     decision = read_answer(asking.offered is not None, event.value)
     call = replace(asking, ask="")
     thread_now = moves.with_call(thread, turn, call)
     turn = replace(turn, calls=_turn_calls(thread_now))
-    return with_thread(agent, thread, _decided(agent.options, thread_now, turn, call, decision))
+    return with_thread(agent, thread, _decided(agent.options, thread_now, turn, call, decision), event.now)
 
 
 def _turn_calls(thread: Thread) -> tuple[Call, ...]:
@@ -223,7 +295,7 @@ def _stored(agent: Agent, event: Saved | SaveFailed | Conflict) -> Step:
     thread = table.find(agent, moves.thread_of(event.key))
     if thread is None:
         return agent, ()
-    return with_thread(agent, thread, _STORE[type(event)](agent.options, thread, event))
+    return with_thread(agent, thread, _STORE[type(event)](agent.options, thread, event), event.now)
 
 
 # Any: each function takes the event type of its key, which a dict type cannot say.
@@ -256,39 +328,68 @@ _HANDLERS: Final[Mapping[type, Callable[[Agent, Any], Step]]] = MappingProxyType
 )
 
 
-# Requests ------------------------------------------------------------------------------------------
+# Requests: `now` is when they came -----------------------------------------------------------------
 
 
-def prompt(agent: Agent, thread: Thread, asked: Prompt) -> Step:
+def open_thread(agent: Agent, setup: Setup, now: float) -> Step:
+    """A new thread; the request is answered when its folders have been looked at."""
+    agent, thread = opening.make(agent, "", setup, now)
+    return with_thread(agent, None, (thread, ()), now)
+
+
+def reopen(agent: Agent, session: str, setup: Setup, now: float) -> Step:
+    """A thread is opened again: one that is open keeps its turn, one that is stored is read."""
+    agent = _owned(agent, setup.ticket, session)
+    thread = table.find(agent, session)
+    if thread is not None:
+        return with_thread(agent, thread, (lanes.enter(thread, setup), ()), now)
+    agent, thread = opening.make(agent, session, setup, now)
+    return with_thread(agent, None, (thread, ()), now)
+
+
+def list_threads(agent: Agent, asked: Listing) -> Step:
+    """A page of the list of threads, stored or open."""
+    return listing.list_threads(agent, asked)
+
+
+def delete(agent: Agent, session: str, ticket: int, now: float) -> Step:
+    """A stored thread is deleted; an open one is ended first."""
+    thread = table.find(agent, session)
+    if thread is None:
+        return listing.delete(agent, ticket, session)
+    return with_thread(agent, thread, turns.delete(agent.options, thread, ticket), now)
+
+
+def prompt(agent: Agent, thread: Thread, asked: Prompt, now: float) -> Step:
     """A prompt: it runs now, or waits behind the running one."""
-    agent = replace(agent, owners=buckets.put(agent.owners, asked.ticket, thread.id))
-    return with_thread(agent, thread, (turns.queue(thread, asked), ()))
+    agent = _owned(agent, asked.ticket, thread.id)
+    return with_thread(agent, thread, (lanes.enter(thread, asked), ()), now)
 
 
-def cancel(agent: Agent, thread: Thread) -> Step:
+def _owned(agent: Agent, ticket: int, session: str) -> Agent:
+    return replace(agent, owners=buckets.put(agent.owners, ticket, session))
+
+
+def cancel(agent: Agent, thread: Thread, now: float) -> Step:
     """Cancel the running turn and all that is queued."""
-    return with_thread(agent, thread, turns.cancel(agent.options, thread))
+    return with_thread(agent, thread, turns.cancel(agent.options, thread), now)
 
 
-def close(agent: Agent, thread: Thread, ticket: int) -> Step:
+def close(agent: Agent, thread: Thread, ticket: int, now: float) -> Step:
     """End a thread: its turn is cancelled, all that it holds is freed, then the ticket is answered."""
-    return with_thread(agent, thread, turns.close(agent.options, thread, ticket))
+    return with_thread(agent, thread, turns.close(agent.options, thread, ticket), now)
 
 
-def withdraw(agent: Agent, ticket: int) -> Step:
+def withdraw(agent: Agent, ticket: int, now: float) -> Step:
     """The request behind a ticket is no longer wanted; unknown and ended ones change nothing."""
     owner = agent.owners.get(ticket)
     thread = None if owner is None else table.find(agent, owner)
     if thread is None:
         return agent, ()
-    return with_thread(agent, thread, turns.withdraw(agent.options, thread, ticket))
+    return with_thread(agent, thread, turns.withdraw(agent.options, thread, ticket), now)
 
 
-def set_option(agent: Agent, thread: Thread, ticket: int, option: str, value: str) -> Step | Fault:
+def set_option(agent: Agent, thread: Thread, asked: Choosing, now: float) -> Step:
     """Set an option of a thread; in force from the next model call, also during a turn."""
-    moved = settings.choose(agent.options, thread, option, value)
-    if isinstance(moved, Fault):
-        return moved
-    after, effects = moved
-    agent, more = with_thread(agent, thread, (after, effects))
-    return agent, (*more, Answer(ticket, settings.answer(after)))
+    agent = _owned(agent, asked.ticket, thread.id)
+    return with_thread(agent, thread, (lanes.enter(thread, asked), ()), now)

@@ -3,12 +3,26 @@
 `settle` runs after every event of a thread and is the only place that answers a running prompt.
 """
 
-from typing import Literal
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, calls, moves, rounds, saving, signals
-from zidane_core.agent.effects import Answer, Effect, EmptyAnswer, Start, Stop, TurnAnswer
+from zidane_core.agent import (
+    blocks,
+    calls,
+    lanes,
+    moves,
+    naming,
+    owing,
+    repairing,
+    resting,
+    rounds,
+    saving,
+    signals,
+)
+from zidane_core.agent.effects import Answer, Effect, Start, Stop, TurnAnswer
 from zidane_core.agent.events import Prompt
 from zidane_core.agent.local_machine import READ_STOPPED, UNKNOWN, failed
 from zidane_core.agent.moves import Moved
@@ -18,38 +32,40 @@ from zidane_core.data import history
 from zidane_core.faults import Fault
 
 
-def queue(thread: Thread, prompt: Prompt) -> Thread:
-    """The thread with one more prompt to answer, in order."""
-    return replace(thread, prompts=(*thread.prompts, QueuedPrompt(prompt)))
-
-
 # Stopping ------------------------------------------------------------------------------------------
 
 
 def cancel(options: Options, thread: Thread, why: Literal["cancelled", "closed"] = "cancelled") -> Moved:
     """Stop the running turn, and answer the prompts queued behind it as cancelled."""
+    thread = lanes.cancel_prompts(thread)
     prompts = tuple(replace(queued, cancelled=True) for queued in thread.prompts)
     thread = replace(thread, prompts=prompts) if prompts else thread
     return stop(options, thread, why)
 
 
 def withdraw(options: Options, thread: Thread, ticket: int) -> Moved:
-    """One prompt is cancelled: the running one stops, a queued one is answered at once; its text stays."""
+    """One request is not wanted any more: a running prompt stops, a queued one is answered at once and its text
+    stays, and so is what waits in the lane."""
     if thread.turn is not None and thread.turn.ticket == ticket:
         return stop(options, thread, "cancelled")
-    if not any(queued.prompt.ticket == ticket and not queued.cancelled for queued in thread.prompts):
-        return thread, ()
+    if any(isinstance(held, Prompt) and held.ticket == ticket for held in thread.lane):
+        thread = lanes.cancel_prompts(thread, ticket)
+    elif not any(queued.prompt.ticket == ticket and not queued.cancelled for queued in thread.prompts):
+        return lanes.withdraw(thread, ticket)
     prompts = tuple(
         replace(queued, prompt=replace(queued.prompt, ticket=ANSWERED), cancelled=True)
         if queued.prompt.ticket == ticket
         else queued
         for queued in thread.prompts
     )
-    return replace(thread, prompts=prompts), (Answer(ticket, TurnAnswer("cancelled")),)
+    # Not after a save: its place in the log comes only when the turn before it has ended.
+    return replace(thread, prompts=prompts), (Answer(ticket, CANCELLED),)
 
 
 ANSWERED = 0
 """The ticket of a prompt that has its answer already."""
+
+CANCELLED = TurnAnswer("cancelled")
 
 
 def stop(options: Options, thread: Thread, why: Literal["cancelled", "closed"]) -> Moved:
@@ -92,24 +108,26 @@ def settle(options: Options, thread: Thread) -> Moved:
         thread, more = _settle_once(options, thread)
         effects = (*effects, *more)
         if thread is before:
-            thread, more = saving.save(options, thread)
-            return thread, (*effects, *more)
+            thread, saves = saving.save(options, thread)
+            thread, rests = resting.watch(options, thread)
+            return thread, (*effects, *saves, *rests)
 
 
 def _settle_once(options: Options, thread: Thread) -> Moved:
     turn = thread.turn
+    if thread.lane and not thread.job and thread.closing is None:
+        return lanes.next_of(options, thread)
+    if thread.owed and (paid := owing.pay(thread))[0] is not thread:
+        return paid
     if thread.phase != "open":
-        return thread, ()
+        return _SETTLE_CLOSED[thread.phase](options, thread)
     if turn is None and thread.closing is not None and not thread.prompts:
         return _close(thread, thread.closing)
     if turn is None:
         return _next_prompt(options, thread)
     if turn.value is not None:
-        return (
-            (thread, ())
-            if not (saving.is_saved(thread) or turn.expired)
-            else _answer(thread, turn, turn.value)
-        )
+        is_due = saving.is_saved(thread) or turn.expired
+        return _answer(options, thread, turn, turn.value) if is_due else (thread, ())
     if turn.stopping:
         waiting = turn.job or any(call.phase == "run" and call.jobs for call in turn.calls)
         return (thread, ()) if waiting and not turn.expired else _end(options, thread, turn)
@@ -118,12 +136,35 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
     if (thread.notices or turn.notices) and turn.open is None:
         return _notices(thread, turn)
     if turn.phase == "claim":
-        return rounds.start(options, thread, turn)
+        thread, named = naming.name(thread)
+        thread, started = rounds.start(options, thread, turn)
+        return thread, (*named, *started)
     if turn.phase == "answer":
         return _end(options, thread, turn)
     if turn.phase == "tools" and all(call.phase == "done" for call in turn.calls):
         return rounds.next_round(options, thread, turn)
     return thread, ()
+
+
+def _settle_opening(options: Options, thread: Thread) -> Moved:
+    """Only the bound on closing ends what cannot be opened."""
+    expired = thread.closing is not None and thread.closing.expired
+    return (replace(thread, phase="gone"), ()) if expired else (thread, ())
+
+
+def _settle_cold(options: Options, thread: Thread) -> Moved:
+    if thread.closing is not None and (thread.closing.expired or not (thread.prompts or thread.later)):
+        return _close(thread, thread.closing)
+    return resting.wake(options, thread)
+
+
+def _settle_gone(options: Options, thread: Thread) -> Moved:
+    return thread, ()
+
+
+_SETTLE_CLOSED: Final[Mapping[str, Callable[[Options, Thread], Moved]]] = MappingProxyType(
+    {"opening": _settle_opening, "cold": _settle_cold, "gone": _settle_gone}
+)
 
 
 def _end(options: Options, thread: Thread, turn: Turn) -> Moved:
@@ -142,15 +183,21 @@ def _end(options: Options, thread: Thread, turn: Turn) -> Moved:
         else turn.fault or TurnAnswer(turn.stop or "end_turn", turn.usage)
     )
     reason = value.stop if isinstance(value, TurnAnswer) else None
-    ending = history.TurnEnded(turn.number, reason, turn.fault if reason is None else None, turn.usage)
+    ending = history.TurnEnded(
+        turn.number, reason, turn.fault if reason is None else None, turn.usage, thread.context
+    )
     thread = moves.append(thread, ending)
     return replace(thread, turn=replace(thread.turn or turn, value=value)), effects
 
 
-def _answer(thread: Thread, turn: Turn, value: TurnAnswer | Fault) -> Moved:
+def _answer(options: Options, thread: Thread, turn: Turn, value: TurnAnswer | Fault) -> Moved:
     """The only answer of a running prompt."""
     stops: tuple[Effect, ...] = (Stop(turn.deadline),) if turn.deadline and not turn.expired else ()
-    return replace(thread, turn=None), (*stops, Answer(turn.ticket, value))
+    asked: tuple[Effect, ...] = ()
+    thread = replace(thread, turn=None)
+    if isinstance(value, TurnAnswer) and value.stop == "end_turn" and not turn.stopping:
+        thread, asked = naming.ask(options, thread)
+    return thread, (*stops, Answer(turn.ticket, value), *asked)
 
 
 def _notices(thread: Thread, turn: Turn) -> Moved:
@@ -166,17 +213,27 @@ def _notices(thread: Thread, turn: Turn) -> Moved:
 
 def close(options: Options, thread: Thread, ticket: int) -> Moved:
     """End the thread: the turn and what waits is cancelled, and there is a bound on waiting for the store, too."""
+    return _begin_to_close(options, thread, Closing(ticket, ""))
+
+
+def delete(options: Options, thread: Thread, ticket: int) -> Moved:
+    """End the thread, and delete what is stored of it then."""
+    if thread.closing is None:
+        return _begin_to_close(options, thread, Closing(0, "", deletes=(ticket,)))
+    return replace(thread, closing=replace(thread.closing, deletes=(*thread.closing.deletes, ticket))), ()
+
+
+def _begin_to_close(options: Options, thread: Thread, closing: Closing) -> Moved:
     thread, bound = moves.key(thread)
-    thread, effects = cancel(options, replace(thread, closing=Closing(ticket, bound)), "closed")
-    return thread, (*effects, Start(bound, Wait(options.limits.settle_within)))
+    thread, effects = cancel(options, replace(thread, closing=replace(closing, bound=bound)), "closed")
+    thread, dropped = lanes.drop(thread)
+    return thread, (*effects, *dropped, Start(bound, Wait(options.limits.settle_within)))
 
 
 def _close(thread: Thread, closing: Closing) -> Moved:
     """Nothing runs and nothing waits any more: the thread is gone once it is stored."""
-    if not (saving.is_settled(thread) or closing.expired):
-        return thread, ()
-    gone = replace(thread, phase="gone", closing=None)
-    return gone, (Stop(closing.bound), Answer(closing.ticket, EmptyAnswer()))
+    ready = saving.is_settled(thread) and not thread.owed
+    return (replace(thread, phase="gone"), ()) if ready or closing.expired else (thread, ())
 
 
 def _next_prompt(options: Options, thread: Thread) -> Moved:
@@ -185,19 +242,23 @@ def _next_prompt(options: Options, thread: Thread) -> Moved:
     queued, rest = thread.prompts[0], thread.prompts[1:]
     prompt = queued.prompt
     base = len(thread.log)
+    missing = repairing.repairs(thread.log, thread.store.journal) if thread.cut else ()
+    for entry in missing:
+        thread = moves.append(thread, entry)
     thread, message = moves.message(thread)
     number = thread.turns + 1
-    thread = replace(thread, prompts=rest, turns=number)
+    thread = replace(thread, prompts=rest, turns=number, cut=False)
     thread = moves.append(thread, history.UserSaid(message, prompt.parts, number))
     if queued.cancelled:
-        thread = moves.append(thread, history.TurnEnded(number, "cancelled"))
+        thread = moves.append(thread, history.TurnEnded(number, "cancelled", context=thread.context))
         answered = prompt.ticket == ANSWERED
-        return thread, () if answered else (Answer(prompt.ticket, TurnAnswer("cancelled")),)
+        return (thread, ()) if answered else owing.owe(options, thread, prompt.ticket, CANCELLED)
     turn = Turn(
         ticket=prompt.ticket,
         number=number,
         trace=prompt.trace,
         base=base,
+        repaired=bool(missing),
         notices=prompt.notices,
         round=1,
         phase="claim",

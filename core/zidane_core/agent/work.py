@@ -112,6 +112,12 @@ class Wait(msgspec.Struct, frozen=True, gc=False, tag="wait"):
     seconds: float
 
 
+class Rest(msgspec.Struct, frozen=True, gc=False, tag="rest"):
+    """End after so many seconds in which a thread was idle; nobody waits for it."""
+
+    seconds: float
+
+
 class Tick(msgspec.Struct, frozen=True, gc=False, tag="tick"):
     """Report every so many seconds until stopped."""
 
@@ -132,5 +138,6 @@ What: TypeAlias = (
     | DeleteThread
     | ListThreads
     | Wait
+    | Rest
     | Tick
 )

@@ -75,9 +75,10 @@ class PlanSet(msgspec.Struct, frozen=True, gc=False, tag="plan"):
 
 
 class TitleSet(msgspec.Struct, frozen=True, gc=False, tag="title"):
-    """The session's title."""
+    """The session's title, made from the first prompt or by a model."""
 
     title: str
+    by_model: bool = False
 
 
 class SettingChanged(msgspec.Struct, frozen=True, gc=False, tag="setting"):
@@ -96,12 +97,14 @@ class NoticeGiven(msgspec.Struct, frozen=True, gc=False, tag="notice"):
 
 
 class TurnEnded(msgspec.Struct, frozen=True, gc=False, tag="turn_end"):
-    """A turn's end: its stop reason, or the fault it was answered with."""
+    """A turn's end: its stop reason, or the fault it was answered with; the sums of its tokens, and how many the
+    model saw last."""
 
     turn: int
     stop: StopReason | None = None
     fault: Fault | None = None
     usage: Usage = Usage()
+    context: int = 0
 
 
 class Compacted(msgspec.Struct, frozen=True, gc=False, tag="compacted"):

@@ -1,0 +1,222 @@
+"""How a thread is opened (ring 2): a new one, a stored one, one whose history was given back.
+
+What is to be done first, a job each: a stored one is looked for, the folders are looked at, the history is read. A
+thread that is open already only has its folders looked at, and its turn goes on meanwhile.
+"""
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from types import MappingProxyType
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from zidane_core.agent import log, moves, pages, records, repairing, replaying, restoring, rounds, titles
+from zidane_core.agent.effects import (
+    Answer,
+    CommandsShown,
+    Effect,
+    ReopenAnswer,
+    Start,
+    Tell,
+    ThreadAnswer,
+    TitleShown,
+    UsageShown,
+)
+from zidane_core.agent.events import (
+    CheckedPaths,
+    EntriesRead,
+    Failed,
+    Found,
+    JobOutcome,
+    Loaded,
+    Ok,
+    Progress,
+)
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.state import Agent, Options, Settings, Setup, Store, Thread
+from zidane_core.agent.work import CheckPaths, FindThread, LoadThread, What
+from zidane_core.data.history import Unread
+from zidane_core.faults import ErrorCode, Fault, invalid_params, session_not_found
+
+
+def make(agent: Agent, session: str, setup: Setup, now: float) -> tuple[Agent, Thread]:
+    """A thread that is to be opened by this request; an empty session gets a fresh id."""
+    number = agent.opened + 1
+    digest = sha256(f"{agent.seed}:{number}".encode()).hexdigest()[:16]
+    options = agent.options
+    thread = Thread(
+        id=session or f"sess_{digest}_{number}",
+        epoch=number,
+        tag=digest[:6],
+        cwd=setup.cwd,
+        roots=(setup.cwd, *setup.roots),
+        settings=Settings(options.default_model, options.thinking, options.policy),
+        created=now,
+        updated=now,
+        lane=(setup,),
+        store=Store(state="open" if options.store else "none"),
+    )
+    return replace(agent, opened=number), thread
+
+
+def begin(options: Options, thread: Thread, setup: Setup) -> Moved:
+    """Begin with a setup request; nothing else of the lane goes on before it has ended."""
+    thread = replace(thread, setup=setup)
+    if setup.kind == "new":
+        return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+    if thread.phase != "open":
+        return _start(thread, FindThread(thread.id))
+    return _begin_open(thread, setup)
+
+
+def _begin_open(thread: Thread, setup: Setup) -> Moved:
+    fault = _other_folder(thread.cwd, setup)
+    if fault is not None:
+        return _fail(thread, setup, fault)
+    return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+
+
+def _start(thread: Thread, what: What) -> Moved:
+    thread, job = moves.key(thread)
+    return replace(thread, job=job), (Start(job, what),)
+
+
+def _other_folder(cwd: str, setup: Setup) -> Fault | None:
+    if setup.kind == "warm" or titles.absolute(setup.cwd, setup.cwd) == titles.absolute(cwd, cwd):
+        return None
+    problem = f"this session belongs to the folder {cwd}; open it there, or start a new session"
+    return invalid_params("cwd", problem, cwd=setup.cwd, expected=cwd)
+
+
+# Steps ---------------------------------------------------------------------------------------------
+
+
+def job_ended(options: Options, thread: Thread, outcome: JobOutcome) -> Moved:
+    """A job of the setup ended: the next one, or the answer."""
+    setup = thread.setup
+    if setup is None:
+        return thread, ()
+    thread = replace(thread, job="")
+    step = _STEPS.get(type(outcome.value)) if isinstance(outcome, Ok) else None
+    if step is not None and isinstance(outcome, Ok):
+        return step(options, thread, setup, outcome.value)
+    return _fail(thread, setup, outcome.fault if isinstance(outcome, Failed) else STOPPED)
+
+
+STOPPED: Final = Fault(ErrorCode.REQUEST_CANCELLED, "The agent ended before the session could be opened")
+
+
+def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Moved:
+    row = found.row
+    if row is None:
+        return _fail(thread, setup, session_not_found(thread.id))
+    fault = _other_folder(row.cwd, setup) if row.cwd else None
+    if fault is not None:
+        return _fail(thread, setup, fault)
+    head = records.head_of(row.head)
+    thread = replace(thread, cwd=row.cwd or thread.cwd, head=row.head, created=head.created)
+    if setup.kind == "warm":
+        return _start(thread, LoadThread(thread.id))
+    return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+
+
+def _checked(options: Options, thread: Thread, setup: Setup, checked: CheckedPaths) -> Moved:
+    if checked.problem is not None:
+        return _fail(thread, setup, _bad_folder(setup, checked.problem, checked.position))
+    if setup.kind == "new" or thread.phase == "open":
+        return _opened(options, thread, setup)
+    thread = replace(thread, log=pages.Pages(), view=log.View())
+    return _start(thread, LoadThread(thread.id))
+
+
+def _bad_folder(setup: Setup, problem: str, position: int) -> Fault:
+    path = (setup.cwd, *setup.roots)[position]
+    field = f"additionalDirectories[{position - 1}]" if position else "cwd"
+    return Fault(
+        ErrorCode.INVALID_PARAMS, f"Invalid params: {field} {problem}: {path}", {"field": field, "path": path}
+    )
+
+
+def progress(options: Options, thread: Thread, batch: tuple[Progress, ...]) -> Moved:
+    """A piece of the history was read: into the log, and to the client where it is replayed."""
+    effects: list[Effect] = []
+    for event in batch:
+        if isinstance(event, EntriesRead) and thread.setup is not None:
+            entries = tuple(records.entry_of(text) for text in event.entries)
+            # What is known already was in force before the history was given back; it may have changed since.
+            new = entries[max(thread.store.seq - len(thread.log), 0) :]
+            kept, view = thread.log, thread.view
+            for entry in entries:
+                kept, view = pages.append(kept, entry), log.extend(view, entry)
+            if thread.setup.kind == "load":
+                effects.extend(replaying.replay(thread.id, entries))
+            thread = restoring.restored(options, replace(thread, log=kept, view=view), new)
+    return thread, tuple(effects)
+
+
+def _loaded(options: Options, thread: Thread, setup: Setup, loaded: Loaded) -> Moved:
+    missing = repairing.repairs(thread.log, loaded.journal)
+    store = replace(thread.store, seq=len(thread.log), journal=loaded.journal)
+    thread = replace(thread, store=store, cut=bool(missing))
+    unread = sum(isinstance(entry, Unread) for entry in thread.log)
+    if unread and setup.kind != "warm":
+        thread = replace(thread, notices=(*thread.notices, _unread(unread)))
+    thread, effects = _opened(options, thread, setup)
+    replayed = replaying.replay(thread.id, missing) if setup.kind == "load" else ()
+    return thread, (*replayed, *effects)
+
+
+def _unread(count: int) -> str:
+    what = "One entry" if count == 1 else f"{count} entries"
+    return f"{what} of this session could not be read, damaged or written by a newer program; the rest is here."
+
+
+# Any: each function takes the value type of its key, which a dict type cannot say.
+_STEPS: Final[Mapping[type, Callable[[Options, Thread, Setup, Any], Moved]]] = MappingProxyType(
+    {Found: _found, CheckedPaths: _checked, Loaded: _loaded}
+)
+
+
+# The end of a setup --------------------------------------------------------------------------------
+
+
+def _opened(options: Options, thread: Thread, setup: Setup) -> Moved:
+    before, later = thread.phase, thread.later
+    thread = replace(thread, phase="open", setup=None, notices=(*thread.notices, *setup.notices))
+    if before == "cold":
+        thread = restoring.restored(options, moves.append_waiting(thread), later)
+    if setup.kind == "warm":
+        return thread, ()
+    # The request says which folders are in force; stored ones never come back by themselves.
+    thread = replace(thread, roots=(thread.cwd, *setup.roots))
+    replayed = replaying.whole(thread) if setup.kind == "load" and before == "open" else ()
+    answer = ThreadAnswer(thread.id) if setup.kind == "new" else ReopenAnswer(thread.id)
+    # After the answer, since the client does not know a new session before it.
+    titled: tuple[Effect, ...] = ()
+    if setup.kind == "resume" and thread.title.text:
+        titled = (Tell(thread.id, TitleShown(thread.title.text)),)
+    return thread, (*replayed, Answer(setup.ticket, answer), *titled, *_told(options, thread))
+
+
+def _told(options: Options, thread: Thread) -> tuple[Effect, ...]:
+    """What a client is told of an open thread beside its history."""
+    listed = tuple((command.name, command.description, command.hint) for command in options.commands)
+    commands: tuple[Effect, ...] = (Tell(thread.id, CommandsShown(listed)),) if listed else ()
+    size = rounds.choice(options, thread).context_window
+    if not thread.context or size is None:
+        return commands
+    return (*commands, Tell(thread.id, UsageShown(thread.context, size)))
+
+
+def _fail(thread: Thread, setup: Setup, fault: Fault) -> Moved:
+    """The request failed. A thread that was to be opened by it is gone, one that is open stays as it was; one whose
+    history cannot be read again has no answer for the prompts that wait for it."""
+    answer: tuple[Effect, ...] = (Answer(setup.ticket, fault),) if setup.ticket else ()
+    if thread.phase == "opening":
+        return replace(thread, phase="gone", setup=None), answer
+    thread = replace(thread, setup=None)
+    if setup.kind != "warm":
+        return thread, answer
+    failed = tuple(Answer(queued.prompt.ticket, fault) for queued in thread.prompts if queued.prompt.ticket)
+    return replace(thread, prompts=(), later=()), (*answer, *failed)

@@ -1,0 +1,53 @@
+"""What a thread is, from the entries of its log (ring 2): the settings chosen, the title, the plan, the counters."""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from zidane_core.agent import settings
+from zidane_core.agent.state import Options, Thread
+from zidane_core.data import history
+
+
+def restored(options: Options, thread: Thread, entries: Iterable[history.Entry]) -> Thread:
+    """The thread as these entries of its log leave it; the log itself is not touched."""
+    for entry in entries:
+        restore = _RESTORE.get(type(entry))
+        if restore is not None:
+            thread = restore(options, thread, entry)
+    return thread
+
+
+def _user(options: Options, thread: Thread, entry: history.UserSaid) -> Thread:
+    return replace(thread, turns=max(thread.turns, entry.turn))
+
+
+def _ended(options: Options, thread: Thread, entry: history.TurnEnded) -> Thread:
+    return replace(thread, context=entry.context) if entry.context else thread
+
+
+def _plan(options: Options, thread: Thread, entry: history.PlanSet) -> Thread:
+    return replace(thread, plan=entry.entries)
+
+
+def _title(options: Options, thread: Thread, entry: history.TitleSet) -> Thread:
+    title = thread.title
+    return replace(thread, title=replace(title, text=entry.title, asked=title.asked or entry.by_model))
+
+
+def _setting(options: Options, thread: Thread, entry: history.SettingChanged) -> Thread:
+    return settings.restored(options, thread, entry.option, entry.value)
+
+
+# Any: each function takes the entry type of its key, which a dict type cannot say.
+_RESTORE: Final[Mapping[type, Callable[[Options, Thread, Any], Thread]]] = MappingProxyType(
+    {
+        history.UserSaid: _user,
+        history.TurnEnded: _ended,
+        history.PlanSet: _plan,
+        history.TitleSet: _title,
+        history.SettingChanged: _setting,
+    }
+)
