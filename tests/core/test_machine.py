@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from support.driver import MODEL, OPTIONS, Driver, preview, with_
+from support.driver import MODEL, OPTIONS, SETUPS, Driver, preview, with_
 
 from zidane_core.agent.events import Ended, Failed, JobOutcome, ModelDone, Ok, Progressed, Stopped, WaitDone
-from zidane_core.agent.work import RunModel, Wait
+from zidane_core.agent.work import LoadThread, Rest, RunModel, Wait
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.outcome import Usage
@@ -70,13 +70,17 @@ class Walk(RuleBasedStateMachine):
         policy=st.sampled_from(["ask", "allow-edits", "allow-all", "read-only"]),
         sequential=st.booleans(),
         store=st.booleans(),
+        titles=st.booleans(),
         ending=st.sampled_from(["quiet", "quiet", "eof", "terminated"]),
     )
-    def begin(self, policy: Any, sequential: bool, store: bool, ending: Any) -> None:
+    def begin(self, policy: Any, sequential: bool, store: bool, titles: bool, ending: Any) -> None:
         other = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
-        options = with_(OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential, store=store)
-        self.driver = Driver(options)
+        self.options = with_(
+            OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential, store=store, titles=titles
+        )
+        self.driver = Driver(self.options)
         self.driver.initialize()
+        self.kills = 0
         self.sessions = [self.driver.session(), self.driver.session("/other")]
         self.asked: list[Any] = []
         self.ending = ending
@@ -140,6 +144,50 @@ class Walk(RuleBasedStateMachine):
         self.driver.request("session/close", sessionId=session)
         self.sessions[which] = self.driver.session("/again")
 
+    @rule(which=st.integers(0, 1), method=st.sampled_from(["load", "resume"]), cwd=st.sampled_from(["", "/x"]))
+    def open_again(self, which: int, method: str, cwd: str) -> None:
+        if len(self.driver.waiting) > 60:
+            return
+        session = self.sessions[which]
+        self.driver.request(f"session/{method}", sessionId=session, cwd=cwd or self.folder(session), mcpServers=[])
+
+    @rule(cwd=st.sampled_from([None, "/project"]))
+    def list_sessions(self, cwd: str | None) -> None:
+        if len(self.driver.waiting) < 60 and self.options.store:
+            self.driver.request("session/list", **({"cwd": cwd} if cwd else {}))
+
+    @rule(which=st.integers(0, 1))
+    def delete_session(self, which: int) -> None:
+        if len(self.driver.waiting) > 60 or not self.options.store:
+            return
+        session = self.sessions[which]
+        self.driver.stopping.add(session)
+        self.driver.request("session/delete", sessionId=session)
+        self.sessions[which] = self.driver.session("/again")
+
+    @precondition(lambda self: self.options.store and self.kills < 3)
+    @rule(method=st.sampled_from(["load", "resume"]))
+    def kill(self, method: str) -> None:
+        """The program is killed and another one opens what it has stored."""
+        self.kills += 1
+        disk, folders = self.driver.disk, [self.folder(session) for session in self.sessions]
+        self.driver = Driver(self.options, disk=disk, seed=f"seed {self.kills}")
+        self.driver.initialize()
+        self.asked = []
+        for which, (session, cwd) in enumerate(zip(self.sessions, folders, strict=True)):
+            asked = self.driver.load(session, cwd, f"session/{method}")
+            answer = self.driver.answer_of(asked)
+            assert answer is not None
+            if session not in disk.rows:
+                assert answer["error"]["code"] == -32002
+                self.sessions[which] = self.driver.session("/again")
+            else:
+                assert "result" in answer
+
+    def folder(self, session: str) -> str:
+        thread = self.driver.connection.agent.threads.get(session)
+        return "/x" if thread is None else thread.cwd
+
     @precondition(lambda self: self.asked)
     @rule(data=st.data())
     def cancel_request(self, data: st.DataObject) -> None:
@@ -169,8 +217,13 @@ class Walk(RuleBasedStateMachine):
     def job_ends(self, data: st.DataObject, how: str) -> None:
         key = data.draw(st.sampled_from(list(self.driver.jobs)))
         what = self.driver.jobs[key]
-        if isinstance(what, Wait | RunModel) and key not in self.driver.stopped and how == "stopped":
+        if isinstance(what, Wait | Rest | RunModel) and key not in self.driver.stopped and how == "stopped":
             return
+        if isinstance(what, SETUPS) and how != "failed":
+            self.driver.finish(key)
+            return
+        if isinstance(what, LoadThread):
+            return  # one that fails leaves a thread without its history: `test_opening` looks at that
         self.driver.end(key, self.outcome(what, how))
 
     @staticmethod
@@ -179,7 +232,7 @@ class Walk(RuleBasedStateMachine):
             return Stopped()
         if how == "failed":
             return Failed(provider_fault("server", "It broke.", provider="test"))
-        if isinstance(what, Wait):
+        if isinstance(what, Wait | Rest):
             return Ok(WaitDone())
         if isinstance(what, RunModel):
             return Ok(ModelDone())

@@ -19,6 +19,12 @@ def entries(driver: Driver, session: str) -> list[str]:
     return [type(msgspec.json.decode(row, type=Entry)).__name__ for row in driver.disk.entries[session]]
 
 
+def pause_ends(driver: Driver) -> None:
+    """The wait after a locked store is over."""
+    (thread,) = driver.connection.agent.threads.values()
+    driver.finish(thread.store.pause)
+
+
 def save(driver: Driver) -> Any:
     (found,) = driver.saves.values()
     return found
@@ -30,7 +36,7 @@ def test_the_prompt_is_saved_before_the_model_is_asked_and_takes_the_lease() -> 
     assert not driver.model_jobs()
     assert save(driver).lease == "take"
     driver.store()
-    assert entries(driver, session) == ["UserSaid"]
+    assert entries(driver, session) == ["UserSaid", "TitleSet"]
     assert len(driver.model_jobs()) == 1
 
 
@@ -43,7 +49,7 @@ def test_the_answer_waits_for_its_save_which_drops_the_lease() -> None:
     assert save(driver).lease == "drop"
     driver.store()
     assert driver.answer_of(asked) is not None
-    assert entries(driver, session) == ["UserSaid", "TextSaid", "TurnEnded"]
+    assert entries(driver, session) == ["UserSaid", "TitleSet", "TextSaid", "TurnEnded"]
 
 
 def test_every_finished_piece_is_saved_as_it_comes() -> None:
@@ -52,7 +58,7 @@ def test_every_finished_piece_is_saved_as_it_comes() -> None:
     driver.store()
     driver.round(calls(READ, text="I look."))
     driver.store()
-    assert entries(driver, session) == ["UserSaid", "TextSaid", "CallMade"]
+    assert entries(driver, session) == ["UserSaid", "TitleSet", "TextSaid", "CallMade"]
     driver.finish(driver.tool_jobs("prepare")[0])
     driver.finish(driver.tool_jobs()[0])
     assert save(driver).lease == "keep"
@@ -109,7 +115,7 @@ def test_what_is_set_while_another_program_works_waits_for_the_next_turn() -> No
     driver.store()
     driver.round(said("hi"))
     driver.store()
-    assert entries(driver, session) == ["SettingChanged", "UserSaid", "TextSaid", "TurnEnded"]
+    assert entries(driver, session) == ["SettingChanged", "UserSaid", "TitleSet", "TextSaid", "TurnEnded"]
 
 
 def test_the_next_turn_waits_until_the_lease_of_the_last_one_is_back() -> None:
@@ -118,7 +124,7 @@ def test_the_next_turn_waits_until_the_lease_of_the_last_one_is_back() -> None:
     driver.store()
     driver.round(said("hi"))
     driver.cancel(session)
-    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    driver.finish(driver.only(lambda what: what == Wait(OPTIONS.limits.settle_within)))
     driver.prompt(session)
     assert not driver.model_jobs()
     driver.store()
@@ -135,7 +141,8 @@ def test_the_end_waits_for_the_store_within_its_bound() -> None:
     driver, session = ready(STORED)
     driver.request("session/set_config_option", sessionId=session, configId="thought_level", value="low")
     driver.close()
-    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    while driver.exit is None:
+        driver.finish(next(key for key, what in driver.jobs.items() if isinstance(what, Wait)))
     assert driver.exit == 0
 
 
@@ -172,7 +179,7 @@ def test_a_locked_store_is_tried_again_and_then_given_up() -> None:
     for _ in range(4):
         driver.fail_save("locked")
         assert not driver.model_jobs()
-        driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+        pause_ends(driver)
     driver.fail_save("locked")
     assert len(driver.model_jobs()) == 1
     driver.round(said("hi"))
@@ -182,11 +189,11 @@ def test_a_store_that_was_locked_for_a_while_loses_nothing() -> None:
     driver, session = ready(STORED)
     driver.prompt(session)
     driver.fail_save("locked")
-    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    pause_ends(driver)
     driver.store()
     driver.round(said("hi"))
     driver.store()
-    assert entries(driver, session) == ["UserSaid", "TextSaid", "TurnEnded"]
+    assert entries(driver, session) == ["UserSaid", "TitleSet", "TextSaid", "TurnEnded"]
 
 
 def test_entries_of_another_program_come_first_and_ours_are_saved_behind_them() -> None:
@@ -196,6 +203,7 @@ def test_entries_of_another_program_come_first_and_ours_are_saved_behind_them() 
     key, _ = driver.saves.popitem()
     # The second row is one that this version cannot read: it stays where it is.
     driver.disk.entries[session] = [theirs, '{"type":"from the future"}']
+    driver.conflicts.add(session)
     driver.feed(Conflict(driver.now, key, tuple(driver.disk.entries[session])))
     assert save(driver).expected_seq == 2
     driver.store()
@@ -237,7 +245,7 @@ def test_while_a_locked_store_is_left_alone_nothing_is_sent_to_it() -> None:
     driver.finish(driver.tool_jobs("prepare")[0])
     driver.finish(driver.tool_jobs()[0])
     assert not driver.saves
-    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    pause_ends(driver)
     driver.store()
     assert entries(driver, session)[-1] == "ResultMade"
 

@@ -748,7 +748,7 @@ def test_an_unknown_option_or_value_changes_nothing(option: str, value: object) 
     asked = driver.request("session/set_config_option", sessionId=session, configId=option, value=value)
     answer = driver.answer_of(asked)
     assert answer is not None and answer["error"]["code"] == -32602
-    assert driver.connection.agent is before
+    assert driver.connection.agent == before
 
 
 def test_an_option_set_while_text_streams_is_logged_behind_the_block() -> None:
@@ -760,7 +760,7 @@ def test_an_option_set_while_text_streams_is_logged_behind_the_block() -> None:
     driver.round((models.Finished("stop"),))
     (thread,) = driver.connection.agent.threads.values()
     kinds = [type(entry).__name__ for entry in thread.log]
-    assert kinds == ["UserSaid", "TextSaid", "SettingChanged", "TurnEnded"]
+    assert kinds == ["UserSaid", "TitleSet", "TextSaid", "SettingChanged", "TurnEnded"]
 
 
 def test_a_second_prompt_waits_and_is_answered_in_order() -> None:

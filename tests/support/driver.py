@@ -191,7 +191,9 @@ class Driver:
                 cold = replay(thread.id, self._stored(thread.id))
                 replayed = self._spoken(whole(thread) if thread.phase == "open" else cold)
                 shown = fold(self.shown.get(thread.id, []))
-                assert fold(replayed) == shown, f"a replay would show something else: {replayed} {shown}"
+                assert fold(replayed) == shown, (
+                    f"a replay would show something else:\n{fold(replayed)}\n{shown}"
+                )
 
     def bytes(self, data: bytes) -> None:
         self.feed(Received(self.now, data))
@@ -225,7 +227,8 @@ class Driver:
     def session(self, cwd: str = "/project") -> str:
         """A new session, its folder looked at."""
         asked = self.request("session/new", cwd=cwd, mcpServers=[])
-        self.end(self.only(lambda what: isinstance(what, CheckPaths)), Ok(CheckedPaths()))
+        newest = [key for key, what in self.jobs.items() if isinstance(what, CheckPaths)][-1]
+        self.end(newest, Ok(CheckedPaths()))
         answer = self.answer_of(asked)
         assert answer is not None
         return answer["result"]["sessionId"]

@@ -84,9 +84,27 @@ def _paths(thread: Thread, spec: ToolSpec, arguments: dict[str, object]) -> tupl
     return (*(named or (thread.cwd,)), *(titles.joined(path, base) for path in touched))
 
 
-def begin(thread: Thread, call: Call) -> tuple[Effect, ...]:
+def begin(thread: Thread, turn: Turn, call: Call) -> Moved:
     """The call runs now."""
-    return (Tell(thread.id, CardChanged(call=call.id, status="in_progress")),)
+    return show(thread, turn, replace(call, phase="run"), CardChanged(call=call.id, status="in_progress"))
+
+
+def show(thread: Thread, turn: Turn, call: Call, card: CardChanged) -> Moved:
+    """Change the call's card, and keep how it stands."""
+    shown = card if call.shown is None else merged(call.shown, card)
+    return moves.with_call(thread, turn, replace(call, shown=shown)), (Tell(thread.id, card),)
+
+
+def merged(before: CardChanged, change: CardChanged) -> CardChanged:
+    """A card after one more change: what it does not say stays."""
+    return CardChanged(
+        call=change.call,
+        status=change.status or before.status,
+        title=change.title or before.title,
+        content=before.content if change.content is None else change.content,
+        locations=before.locations if change.locations is None else change.locations,
+        raw_output=before.raw_output if change.raw_output is None else change.raw_output,
+    )
 
 
 def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: ToolResult) -> Moved:
@@ -151,5 +169,4 @@ def stream(options: Options, thread: Thread, turn: Turn, call: Call, text: str, 
 def redraw(thread: Thread, turn: Turn, call: Call, now: float) -> Moved:
     """Show the output that came so far."""
     call = replace(call, live_shown=now, live_due="")
-    card = CardChanged(call=call.id, content=(Text(call.live),))
-    return moves.with_call(thread, turn, call), (Tell(thread.id, card),)
+    return show(thread, turn, call, CardChanged(call=call.id, content=(Text(call.live),)))

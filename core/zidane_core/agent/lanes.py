@@ -34,12 +34,12 @@ def next_of(options: Options, thread: Thread) -> Moved:
 
 
 def cancel_prompts(thread: Thread, ticket: int | None = None) -> Thread:
-    """The prompts in the lane (or the one of a ticket) are cancelled: they only wait to be written to the log."""
+    """The prompts in the lane (or the one of a ticket) go to the queue at once: they are to be cancelled there."""
     gone = tuple(held for held in thread.lane if isinstance(held, Prompt) and ticket in (None, held.ticket))
     if not gone:
         return thread
     lane = tuple(held for held in thread.lane if held not in gone)
-    prompts = tuple(QueuedPrompt(prompt, cancelled=True) for prompt in gone)
+    prompts = tuple(QueuedPrompt(prompt) for prompt in gone)
     return replace(thread, lane=lane, prompts=(*thread.prompts, *prompts))
 
 

@@ -104,7 +104,7 @@ def job_ended(options: Options, thread: Thread, outcome: JobOutcome) -> Moved:
     return _fail(thread, setup, outcome.fault if isinstance(outcome, Failed) else STOPPED)
 
 
-STOPPED: Final = Fault(ErrorCode.REQUEST_CANCELLED, "The agent ended before the session could be opened")
+STOPPED: Final = Fault(ErrorCode.REQUEST_CANCELLED, "The session was closed before it could be opened")
 
 
 def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Moved:

@@ -21,6 +21,20 @@ def owe(options: Options, thread: Thread, ticket: int, value: AnswerValue) -> Mo
     return thread, (Start(bound, Wait(options.limits.settle_within)),)
 
 
+def promise(options: Options, thread: Thread, ticket: int, value: AnswerValue) -> Moved:
+    """Answer once what belongs to the ticket is in the log (see `placed`) and stored."""
+    thread, bound = moves.key(thread)
+    thread = replace(thread, owed=(*thread.owed, Owed(ticket, value, None, bound)))
+    return thread, (Start(bound, Wait(options.limits.settle_within)),)
+
+
+def placed(thread: Thread, ticket: int) -> Thread:
+    """What belongs to a promised answer is in the log now."""
+    upto = len(thread.log)
+    owed = tuple(replace(one, upto=upto) if one.ticket == ticket else one for one in thread.owed)
+    return replace(thread, owed=owed)
+
+
 def pay(thread: Thread) -> Moved:
     """Answer what is due."""
     due = tuple(owed for owed in thread.owed if _is_due(thread, owed))
@@ -45,7 +59,9 @@ def all_of(thread: Thread) -> tuple[Effect, ...]:
 
 def _is_due(thread: Thread, owed: Owed) -> bool:
     store = thread.store
-    return owed.expired or store.state != "open" or store.held or store.seq >= owed.upto
+    if owed.expired or owed.upto is None:
+        return owed.expired
+    return store.state != "open" or store.held or store.seq >= owed.upto
 
 
 def _paid(owed: Owed) -> tuple[Effect, ...]:

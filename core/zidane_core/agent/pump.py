@@ -111,10 +111,10 @@ def _allowed(options: Options, thread: Thread, turn: Turn, call: Call, spec: Too
     if isinstance(verdict, permission.AskUser) and not call.granted:
         return _judge(options, thread, turn, call, spec)
     harmless = isinstance(verdict, permission.Allow) and verdict.harmless
-    call = replace(call, phase="run")
-    thread = moves.with_call(thread, turn, call)
-    thread, effects = signals.go(options, thread, call, granted=call.granted or not harmless)
-    return thread, (*calls.begin(thread, call), *effects)
+    thread, begun = calls.begin(thread, turn, call)
+    running = next(known for known in _calls(thread) if known.id == call.id)
+    thread, effects = signals.go(options, thread, running, granted=call.granted or not harmless)
+    return thread, (*begun, *effects)
 
 
 def _earlier(turn: Turn, call: Call, *, changing: bool = False) -> bool:

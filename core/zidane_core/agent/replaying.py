@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from zidane_core.agent import repairing, reports
 from zidane_core.agent.effects import (
-    CardChanged,
     Chunk,
     ContentShown,
     Effect,
@@ -20,7 +19,7 @@ from zidane_core.agent.effects import (
     Tell,
     TitleShown,
 )
-from zidane_core.agent.state import Call, Thread
+from zidane_core.agent.state import Thread
 from zidane_core.data import history
 from zidane_core.data.content import Text
 from zidane_core.text import whole as whole_text
@@ -44,21 +43,8 @@ def _running(thread: Thread) -> tuple[Effect, ...]:
         return ()
     block = turn.open
     said = () if block is None else (Chunk(thread.id, block.kind, block.message, whole_text(block.text)),)
-    cards = (effect for call in turn.calls if call.phase != "done" for effect in _card(thread.id, call))
-    return (*said, *cards)
-
-
-def _card(thread: str, call: Call) -> tuple[Effect, ...]:
-    """How the card of a call stands, beyond what announced it."""
-    title = "" if call.preview is None else call.preview.title
-    shown = CardChanged(
-        call=call.id,
-        status="in_progress" if call.phase == "run" else None,
-        title=title or None,
-        content=(Text(call.live),) if call.live else None,
-        locations=call.locations if title else None,
-    )
-    return (Tell(thread, shown),) if shown != CardChanged(call=call.id) else ()
+    cards = (call.shown for call in turn.calls if call.phase != "done")
+    return (*said, *(Tell(thread.id, card) for card in cards if card is not None))
 
 
 def _nothing(thread: str, entry: history.Entry) -> tuple[Effect, ...]:

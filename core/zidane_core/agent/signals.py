@@ -146,7 +146,7 @@ def _detach(options: Options, thread: Thread, turn: Turn, call: Call, signal: De
 
 def _card(options: Options, thread: Thread, turn: Turn, call: Call, signal: Card) -> Moved:
     card = CardChanged(call=call.id, content=signal.content, locations=signal.locations)
-    return thread, (Tell(thread.id, card),)
+    return calls.show(thread, turn, call, card)
 
 
 def _plan(options: Options, thread: Thread, turn: Turn, call: Call, signal: Plan) -> Moved:
@@ -163,12 +163,11 @@ def _ready(options: Options, thread: Thread, turn: Turn, call: Call, signal: Rea
             locations=preview.locations or call.locations,
             title=preview.title or call.title,
         )
-    thread = moves.with_call(thread, turn, replace(call, ready=True))
+    call = replace(call, ready=True)
     if preview is None or not preview.title:
-        return thread, ()
-    return thread, (
-        Tell(thread.id, CardChanged(call=call.id, title=preview.title, locations=call.locations)),
-    )
+        return moves.with_call(thread, turn, call), ()
+    card = CardChanged(call=call.id, title=preview.title, locations=call.locations)
+    return calls.show(thread, turn, call, card)
 
 
 def _done(options: Options, thread: Thread, turn: Turn, call: Call, signal: Done) -> Moved:

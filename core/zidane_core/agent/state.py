@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from zidane_core.agent.effects import AnswerValue, TurnAnswer
+from zidane_core.agent.effects import AnswerValue, CardChanged, TurnAnswer
 from zidane_core.agent.events import Key, Prompt
 from zidane_core.agent.log import View
 from zidane_core.agent.machines import State
@@ -113,7 +113,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     permission question. `ready` tells that the preparation is done. `problem` says why it cannot run (unknown
     tool, bad arguments). `offered` is the grant that the open question offers, `granted` is set once the user
     allowed this very call. `live` is output streamed so far (bounded), `live_due` the key of a pending
-    redraw.
+    redraw. `shown` is how the card stands, beyond what announced it.
     """
 
     id: str
@@ -139,6 +139,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     live: str = ""
     live_shown: float = 0.0
     live_due: Key = ""
+    shown: CardChanged | None = None
 
 
 TurnPhase: TypeAlias = Literal["claim", "model", "tools", "retry", "compact", "interrupt", "answer"]
@@ -234,11 +235,12 @@ Held: TypeAlias = Setup | Choosing | Prompt
 
 
 class Owed(msgspec.Struct, frozen=True, gc=False):
-    """An answer that goes out once `upto` entries are stored, or when the wait `bound` is over."""
+    """An answer that goes out once `upto` entries are stored (None: what it is about is not in the log yet), or when
+    the wait `bound` is over."""
 
     ticket: int
     value: AnswerValue
-    upto: int
+    upto: int | None
     bound: Key
     expired: bool = False
 

@@ -79,8 +79,6 @@ def give_up(agent: Agent) -> tuple[Effect, ...]:
         effects = (*effects, *owing.all_of(thread))
         if thread.setup is not None and thread.setup.ticket:
             effects = (*effects, Answer(thread.setup.ticket, opening.STOPPED))
-        waiting = tuple(queued.prompt.ticket for queued in thread.prompts if queued.prompt.ticket)
-        effects = (*effects, *(Answer(ticket, turns.CANCELLED) for ticket in waiting))
         if thread.closing is not None and thread.closing.ticket:
             effects = (*effects, Answer(thread.closing.ticket, EmptyAnswer()))
         deletes = () if thread.closing is None else thread.closing.deletes

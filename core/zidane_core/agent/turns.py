@@ -36,11 +36,17 @@ from zidane_core.faults import Fault
 
 
 def cancel(options: Options, thread: Thread, why: Literal["cancelled", "closed"] = "cancelled") -> Moved:
-    """Stop the running turn, and answer the prompts queued behind it as cancelled."""
+    """Stop the running turn, and answer the prompts queued behind it as cancelled, all within the bound."""
     thread = lanes.cancel_prompts(thread)
+    waiting = tuple(queued.prompt.ticket for queued in thread.prompts if not queued.cancelled)
+    effects: tuple[Effect, ...] = ()
+    for ticket in waiting:
+        thread, promised = owing.promise(options, thread, ticket, CANCELLED)
+        effects = (*effects, *promised)
     prompts = tuple(replace(queued, cancelled=True) for queued in thread.prompts)
-    thread = replace(thread, prompts=prompts) if prompts else thread
-    return stop(options, thread, why)
+    thread = replace(thread, prompts=prompts) if waiting else thread
+    thread, stopped = stop(options, thread, why)
+    return thread, (*effects, *stopped)
 
 
 def withdraw(options: Options, thread: Thread, ticket: int) -> Moved:
@@ -251,8 +257,7 @@ def _next_prompt(options: Options, thread: Thread) -> Moved:
     thread = moves.append(thread, history.UserSaid(message, prompt.parts, number))
     if queued.cancelled:
         thread = moves.append(thread, history.TurnEnded(number, "cancelled", context=thread.context))
-        answered = prompt.ticket == ANSWERED
-        return (thread, ()) if answered else owing.owe(options, thread, prompt.ticket, CANCELLED)
+        return owing.placed(thread, prompt.ticket), ()
     turn = Turn(
         ticket=prompt.ticket,
         number=number,

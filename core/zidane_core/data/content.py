@@ -5,13 +5,13 @@ from typing import Literal, TypeAlias
 import msgspec
 
 
-class Text(msgspec.Struct, frozen=True, gc=False, tag="text"):
+class Text(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="text"):
     """Plain or Markdown text."""
 
     text: str
 
 
-class Image(msgspec.Struct, frozen=True, gc=False, tag="image"):
+class Image(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="image"):
     """A picture. `data` is base64; empty means that only `uri` is known."""
 
     media_type: str
@@ -19,7 +19,7 @@ class Image(msgspec.Struct, frozen=True, gc=False, tag="image"):
     uri: str | None = None
 
 
-class Audio(msgspec.Struct, frozen=True, gc=False, tag="audio"):
+class Audio(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="audio"):
     """Sound. `data` is base64; empty means that there is none."""
 
     media_type: str
@@ -27,7 +27,7 @@ class Audio(msgspec.Struct, frozen=True, gc=False, tag="audio"):
     uri: str | None = None
 
 
-class Document(msgspec.Struct, frozen=True, gc=False, tag="document"):
+class Document(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="document"):
     """A file given inline: `text` for text files, else `data` in base64 (both empty: only `uri` is known)."""
 
     uri: str | None = None
@@ -37,7 +37,7 @@ class Document(msgspec.Struct, frozen=True, gc=False, tag="document"):
     data: str = ""
 
 
-class Link(msgspec.Struct, frozen=True, gc=False, tag="link"):
+class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="link"):
     """A resource that is named but not embedded."""
 
     uri: str
@@ -48,13 +48,13 @@ class Link(msgspec.Struct, frozen=True, gc=False, tag="link"):
     size: int | None = None
 
 
-class Thinking(msgspec.Struct, frozen=True, gc=False, tag="thinking"):
+class Thinking(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="thinking"):
     """A stored block of the model's thinking."""
 
     text: str
 
 
-class SystemNote(msgspec.Struct, frozen=True, gc=False, tag="system_note"):
+class SystemNote(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="system_note"):
     """A stored note meant for the model only; never shown."""
 
     text: str

@@ -11,7 +11,7 @@ from zidane_core.data.tools import Diff, Location, PlanEntry, ToolKind
 from zidane_core.faults import Fault
 
 
-class UserSaid(msgspec.Struct, frozen=True, gc=False, tag="user"):
+class UserSaid(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="user"):
     """A prompt, kept even when it was cancelled before its turn."""
 
     message: str
@@ -19,7 +19,7 @@ class UserSaid(msgspec.Struct, frozen=True, gc=False, tag="user"):
     turn: int
 
 
-class TextSaid(msgspec.Struct, frozen=True, gc=False, tag="text"):
+class TextSaid(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="text"):
     """A closed block of the answer."""
 
     message: str
@@ -27,7 +27,7 @@ class TextSaid(msgspec.Struct, frozen=True, gc=False, tag="text"):
     opaque: Opaque | None = None
 
 
-class Thinking(msgspec.Struct, frozen=True, gc=False, tag="thought"):
+class Thinking(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="thought"):
     """A closed block of thinking."""
 
     message: str
@@ -35,13 +35,13 @@ class Thinking(msgspec.Struct, frozen=True, gc=False, tag="thought"):
     opaque: Opaque | None = None
 
 
-class ForeignKept(msgspec.Struct, frozen=True, gc=False, tag="foreign"):
+class ForeignKept(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="foreign"):
     """A block only its own provider understands."""
 
     opaque: Opaque
 
 
-class CallMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="call"):
+class CallMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="call"):
     """A tool call with its card as it was announced. `arguments` is JSON text, `raw` what the card shows of it."""
 
     call: str
@@ -54,7 +54,7 @@ class CallMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="call"):
     opaque: Opaque | None = None
 
 
-class ResultMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="result"):
+class ResultMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="result"):
     """A call's result: `content` for the model, the rest as the card showed it last. `title` when it had changed."""
 
     call: str
@@ -68,27 +68,27 @@ class ResultMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="resul
     title: str = ""
 
 
-class PlanSet(msgspec.Struct, frozen=True, gc=False, tag="plan"):
+class PlanSet(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="plan"):
     """The whole plan."""
 
     entries: tuple[PlanEntry, ...]
 
 
-class TitleSet(msgspec.Struct, frozen=True, gc=False, tag="title"):
+class TitleSet(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="title"):
     """The session's title, made from the first prompt or by a model."""
 
     title: str
     by_model: bool = False
 
 
-class SettingChanged(msgspec.Struct, frozen=True, gc=False, tag="setting"):
+class SettingChanged(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="setting"):
     """A mode or option was set."""
 
     option: str
     value: str
 
 
-class NoticeGiven(msgspec.Struct, frozen=True, gc=False, tag="notice"):
+class NoticeGiven(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="notice"):
     """Something the user was told; not part of what the model sees."""
 
     message: str
@@ -96,7 +96,7 @@ class NoticeGiven(msgspec.Struct, frozen=True, gc=False, tag="notice"):
     text: str
 
 
-class TurnEnded(msgspec.Struct, frozen=True, gc=False, tag="turn_end"):
+class TurnEnded(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="turn_end"):
     """A turn's end: its stop reason, or the fault it was answered with; the sums of its tokens, and how many the
     model saw last."""
 
@@ -107,7 +107,7 @@ class TurnEnded(msgspec.Struct, frozen=True, gc=False, tag="turn_end"):
     context: int = 0
 
 
-class Compacted(msgspec.Struct, frozen=True, gc=False, tag="compacted"):
+class Compacted(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="compacted"):
     """Everything before entry `upto` is replaced by a summary in the model's view."""
 
     upto: int
@@ -115,27 +115,27 @@ class Compacted(msgspec.Struct, frozen=True, gc=False, tag="compacted"):
     id: str
 
 
-class Excluded(msgspec.Struct, frozen=True, gc=False, tag="excluded"):
+class Excluded(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="excluded"):
     """The turn was refused: the model's view leaves out its prompt and all after it."""
 
     turn: int
 
 
-class InterruptMade(msgspec.Struct, frozen=True, gc=False, tag="interrupt"):
+class InterruptMade(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="interrupt"):
     """A graph paused with questions."""
 
     token: str
     questions: tuple[str, ...]
 
 
-class Resumed(msgspec.Struct, frozen=True, gc=False, tag="resumed"):
+class Resumed(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="resumed"):
     """A paused graph went on with these answers."""
 
     token: str
     answers: tuple[str, ...]
 
 
-class Unread(msgspec.Struct, frozen=True, gc=False, tag="unread"):
+class Unread(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="unread"):
     """A stored entry that this version cannot read: it keeps its place, is shown nowhere and stays as it is."""
 
     text: str

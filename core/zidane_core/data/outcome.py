@@ -11,7 +11,7 @@ StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "
 """Why a turn ended (spec: StopReason; a closed set in v1)."""
 
 
-class Usage(msgspec.Struct, frozen=True, gc=False):
+class Usage(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens. `input` counts all input, `cached_read` and `cached_write` are parts of it; `thought` of `output`."""
 
     input: int = 0

@@ -16,7 +16,7 @@ Preparation: TypeAlias = Literal["none", "paths", "content"]
 """What happens before the question: nothing, resolving paths, or reading the content (a diff preview)."""
 
 
-class Location(msgspec.Struct, frozen=True, gc=False):
+class Location(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A place a call touches: absolute path, 1-based line."""
 
     path: str
