@@ -32,7 +32,6 @@ OPENING: Final = threading.Lock()
 that this process has open, which would free SQLite's locks on it."""
 
 _HELD: Final[Counter[Identity]] = Counter()
-_LEFT_OPEN: Final[list[sqlite3.Connection]] = []
 
 
 class Opened(NamedTuple):
@@ -80,12 +79,11 @@ def free(opened: Opened, path: Path) -> None:
     """Close a connection; what fails then is of no use to anybody."""
     import sqlite3
 
-    now = identity_of(path)
-    if now not in (None, opened.identity):
-        # Closing would delete the log of the file that has this name now.
-        _LEFT_OPEN.append(opened.connection)
-        return
     with OPENING:
+        with contextlib.suppress(sqlite3.Error):
+            if identity_of(path) is None:
+                # SQLite does not do this by itself for a file that was moved away, whose log has the old name.
+                opened.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         with contextlib.suppress(sqlite3.Error):
             opened.connection.close()
         _HELD[opened.identity] -= 1

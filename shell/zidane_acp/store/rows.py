@@ -52,7 +52,7 @@ def entries(connection: sqlite3.Connection, session: str, begin: int, end: int) 
 
 def journal(connection: sqlite3.Connection, session: str) -> tuple[JournalRow, ...]:
     """The rows of the journal, in the order of their first writing."""
-    query = "SELECT message, part, body FROM journal WHERE session = ? ORDER BY rowid"
+    query = "SELECT message, part, body FROM journal WHERE session = ? ORDER BY place"
     found = connection.execute(query, (session,))
     return tuple(
         JournalRow(_text(message), int(_number(part) or 0), _text(body)) for message, part, body in found

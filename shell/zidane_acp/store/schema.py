@@ -19,8 +19,8 @@ MIGRATIONS: Final[Mapping[int, tuple[str, ...]]] = {
         "CREATE INDEX sessions_by_folder ON sessions (cwd, updated, id)",
         "CREATE TABLE entries (session TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL,"
         " PRIMARY KEY (session, seq)) WITHOUT ROWID",
-        # The rowid keeps the order of writing: overwriting a row does not change it.
-        "CREATE TABLE journal (session TEXT NOT NULL, message TEXT NOT NULL, part INTEGER NOT NULL,"
+        # `place` keeps the order of writing: overwriting a row does not change it.
+        "CREATE TABLE journal (place INTEGER PRIMARY KEY, session TEXT NOT NULL, message TEXT NOT NULL, part INTEGER NOT NULL,"
         " body TEXT NOT NULL, UNIQUE (session, message, part))",
         "CREATE TABLE leases (session TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, renewed REAL NOT NULL)"
         " WITHOUT ROWID",

@@ -23,6 +23,18 @@ if TYPE_CHECKING:
 
 LOG: Final = logging.getLogger("zidane_acp.store")
 
+WIPE: Final = (
+    "PRAGMA temp_store = FILE",  # or else the whole file would be in memory for a moment
+    "VACUUM",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA wal_checkpoint(TRUNCATE)",
+)
+"""`secure_delete` clears what is deleted, but not the copies that SQLite leaves behind in the gap of a page when it
+moves rows to another one. So the file is written anew, and the log is emptied into it."""
+
+BUSY: Final = 1
+"""What a checkpoint says that others hold up."""
+
 END_WITHIN: Final = 0.5
 """Seconds that leaving and closing wait for a thread that is inside."""
 
@@ -40,8 +52,8 @@ class SqliteStore:
         self._opened: Opened | None = None
         self._left: Final[set[str]] = set()
         """Owners who are gone, whose leases may still be in the file."""
-        self._unwiped = False
-        """Whether the log may still hold what was removed."""
+        self._wiping: tuple[str, ...] = ()
+        """What is still to be done so that no file holds what was removed."""
 
     def enter(self) -> str:
         return owners.enter()
@@ -94,7 +106,7 @@ class SqliteStore:
                 if connection is None:
                     return
                 rows.remove(connection, session)
-            self._unwiped = True
+            self._wiping = WIPE
             self._tidy()
 
     def close(self) -> None:
@@ -170,12 +182,16 @@ class SqliteStore:
                         for owner in left:
                             rows.drop_all(connection, owner)
                 self._left.difference_update(left)
-        if self._unwiped and self._opened is not None:
+        while self._wiping and self._opened is not None:
+            statement, *rest = self._wiping
             try:
-                row = self._opened.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-                self._unwiped = bool(row[0])
+                row = self._opened.connection.execute(statement).fetchone()
             except sqlite3.Error as error:
-                LOG.debug("the log of the sessions was not emptied: %s", error)
+                LOG.debug("what was removed may still be in %s: %s", self._path, error)
+                return
+            if row and row[0] == BUSY:
+                return
+            self._wiping = tuple(rest)
 
 
 def _append(connection: sqlite3.Connection, save: Save, owner: str) -> Refusal | Behind | None:
