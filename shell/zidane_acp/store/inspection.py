@@ -29,42 +29,49 @@ class StoreReport(msgspec.Struct, frozen=True, gc=False):
 
 def inspect(path: Path) -> StoreReport:
     """What the file is and whether it is whole; reads all of it. Raises nothing."""
-    import sqlite3
-
+    log = header.beside(path, "-wal")
     try:
         with opening.OPENING:
             # What this process has open was looked at then, and reading it would free locks.
             kind = "ours" if opening.is_held(path) else header.kind_of(path)
-        size = sum(_size(header.beside(path, ending)) for ending in ("", "-wal"))
+        size = _size(path) + _size(log)
         if kind == "newer":
             return StoreReport("newer", problems.newer(path), None, size)
         if kind == "foreign":
             return StoreReport("foreign", problems.foreign(path), None, size)
         if kind != "ours":
             return StoreReport("none", f"none in {path} yet; it is made with the first session.")
-        return _whole(path, size)
+        report = _checked(path, size, log.exists())
+        # An agent that starts meanwhile makes a log and writes: then what was read may not fit together.
+        return _checked(path, size, True) if report.state == "damaged" and log.exists() else report
     except StoreFailure as failure:
         return StoreReport("unreadable", str(failure))
     except OSError as error:
         return StoreReport("unreadable", problems.unusable(path, error))
+
+
+def _checked(path: Path, size: int, logged: bool) -> StoreReport:
+    import sqlite3
+
+    try:
+        return _whole(path, size, logged)
     except sqlite3.Error as error:
-        return _failed(path, error)
+        return _failed(path, size, logged, error)
 
 
-def _failed(path: Path, error: sqlite3.Error) -> StoreReport:
-    size = _size(path)
+def _failed(path: Path, size: int, logged: bool, error: sqlite3.Error) -> StoreReport:
     if problems.is_busy(error):
         return StoreReport("locked", problems.locked(path), None, size)
+    if problems.is_closed_off(error) and logged:
+        return StoreReport("good", f"{path} {_UNCLEAN}.", None, size)
     if problems.is_damage(error):
         return StoreReport("damaged", problems.damaged(path), None, size)
     return StoreReport("unreadable", problems.unusable(path, error), None, size)
 
 
-def _whole(path: Path, size: int) -> StoreReport:
-    words = _quietly(path)
-    if words is None:
-        return StoreReport("good", f"{path} {_UNCLEAN}.", None, size)
-    connection = opening.connect(path, words)
+def _whole(path: Path, size: int, logged: bool) -> StoreReport:
+    # Without a log nothing is missing in the main file; beside one, what is shared is not written.
+    connection = opening.connect(path, f"mode=ro&{'readonly_shm' if logged else 'immutable'}=1")
     try:
         found = connection.execute("PRAGMA quick_check(1)").fetchone()
         if found is None or found[0] != "ok":
@@ -74,15 +81,6 @@ def _whole(path: Path, size: int) -> StoreReport:
         connection.close()
     sessions = "1 session" if count == 1 else f"{count} sessions"
     return StoreReport("good", f"{sessions} in {path}, {size / 1e6:.1f} MB", count, size)
-
-
-def _quietly(path: Path) -> str | None:
-    """How to open the file so that nothing is made or written; None if that cannot be."""
-    if not header.beside(path, "-wal").exists():
-        return "mode=ro&immutable=1"
-    if header.beside(path, "-shm").exists():
-        return "mode=ro&readonly_shm=1"
-    return None
 
 
 def _size(path: Path) -> int:

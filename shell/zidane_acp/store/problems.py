@@ -86,3 +86,7 @@ def spoils(error: Exception) -> bool:
 
 def is_damage(error: Exception) -> bool:
     return code_of(error) in (_CORRUPT, _NOTADB)
+
+
+def is_closed_off(error: Exception) -> bool:
+    return code_of(error) == _CANTOPEN

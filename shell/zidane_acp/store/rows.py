@@ -98,9 +98,9 @@ def page(
     return tuple(rows)
 
 
-def remove(connection: sqlite3.Connection, session: str) -> None:
-    for statement in _REMOVE:
-        connection.execute(statement, (session,))
+def remove(connection: sqlite3.Connection, session: str) -> bool:
+    """Remove all that is known of a session; whether there was anything."""
+    return sum([connection.execute(statement, (session,)).rowcount for statement in _REMOVE]) > 0
 
 
 def append(connection: sqlite3.Connection, save: Save) -> None:

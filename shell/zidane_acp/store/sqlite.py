@@ -105,8 +105,8 @@ class SqliteStore:
             with self._working("BEGIN IMMEDIATE") as connection:
                 if connection is None:
                     return
-                rows.remove(connection, session)
-            self._wiping = WIPE
+                removed = rows.remove(connection, session)
+            self._wiping = WIPE if removed else self._wiping
             self._tidy()
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -102,8 +103,10 @@ def test_a_file_that_was_moved_away_is_let_go_of(path: Path) -> None:
     assert store.find("s") is None
     assert store.append(a_save("t", 0, "new"), store.enter()) is None
     store.close()
-    assert SqliteStore(path.with_name("kept.db")).read("s", 0, 9).entries == ("a", "b")
-    assert [row.session for row in SqliteStore(path).page(None, None, 9)] == ["t"]
+    with closing(SqliteStore(path.with_name("kept.db"))) as kept:
+        assert kept.read("s", 0, 9).entries == ("a", "b")
+    assert [row.session for row in store.page(None, None, 9)] == ["t"]
+    store.close()
 
 
 # Versions ------------------------------------------------------------------------------------------
@@ -170,7 +173,8 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
         schema.migrate(connection, {**LATER, schema.VERSION + 1: ("CREATE TABLE extra (x)", "NONSENSE")})
     connection.close()
     assert marks(path) == (schema.VERSION, schema.APPLICATION)
-    assert SqliteStore(path).read("s", 0, 9).entries == ("a", "b")
+    with closing(SqliteStore(path)) as store:
+        assert store.read("s", 0, 9).entries == ("a", "b")
 
 
 def test_stores_that_open_at_once_make_one_file(path: Path) -> None:
@@ -182,6 +186,7 @@ def test_stores_that_open_at_once_make_one_file(path: Path) -> None:
         owner = store.enter()
         start.wait()
         outcomes.append(store.append(a_save(f"s{number}", 0, "a"), owner))
+        store.close()
 
     threads = [threading.Thread(target=one, args=(number,)) for number in range(6)]
     for thread in threads:
@@ -189,7 +194,8 @@ def test_stores_that_open_at_once_make_one_file(path: Path) -> None:
     for thread in threads:
         thread.join()
     assert outcomes == [None] * 6
-    assert len(SqliteStore(path).page(None, None, 99)) == 6
+    with closing(SqliteStore(path)) as store:
+        assert len(store.page(None, None, 99)) == 6
 
 
 # What is refused -----------------------------------------------------------------------------------
