@@ -14,6 +14,8 @@ import msgspec
 from returns.result import Failure
 
 from zidane_acp.settings import Settings, SettingsProblem, parse, state_folder
+from zidane_acp.store.inspection import State, inspect
+from zidane_acp.store.place import store_path
 from zidane_acp.wiring import WiringProblem, options_of
 from zidane_core import __version__
 from zidane_core.models.providers import DETECTION_ORDER, PROVIDERS, endpoint
@@ -23,6 +25,15 @@ MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
     "good": ("✓", "ok"),
     "note": ("·", "--"),
     "bad": ("✗", "!!"),
+}
+SESSIONS: Final[Mapping[State, Verdict]] = {
+    "none": "good",
+    "good": "good",
+    "locked": "note",
+    "newer": "bad",
+    "foreign": "bad",
+    "damaged": "bad",
+    "unreadable": "bad",
 }
 PACKAGES: Final = ("anyio", "msgspec", "httpx2", "returns", "toolz", "rich", "prompt_toolkit", "typer")
 PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -62,6 +73,7 @@ def findings(env: Mapping[str, str], online: bool) -> Iterator[Finding]:
     yield provider(settings, env)
     yield _ripgrep()
     yield state(state_folder(settings))
+    yield sessions(settings)
     yield _config(settings, env)
     yield _terminal(env)
     if online:
@@ -130,6 +142,12 @@ def state(folder: Path) -> Finding:
             "bad", "State", f"{folder} cannot be written; give another folder with ZIDANE_ACP_HOME."
         )
     return Finding("good", "State", f"{folder}" + ("" if folder.exists() else " (made on first use)"))
+
+
+def sessions(settings: Settings) -> Finding:
+    """Whether the stored sessions can be read; nothing is made or changed."""
+    report = inspect(store_path(settings))
+    return Finding(SESSIONS[report.state], "Sessions", report.sentence)
 
 
 def _config(settings: Settings, env: Mapping[str, str]) -> Finding:
