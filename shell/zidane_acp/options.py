@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from zidane_acp.ports import Model, Tools
+from zidane_acp.ports import Model, Store, Tools
 from zidane_core import __version__
 from zidane_core.acp.connection import ModelSource, Opened, Server
 from zidane_core.acp.frames import MAX_FRAME, Framing
@@ -64,7 +64,8 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `preset` is the tools, taken as they are; None gives the default ones. `tools` runs them; None gives the
     local executors. `system` may name {cwd}. `read_only_commands` lets known harmless commands run without a
-    question. `source` is shown to the user as where the model comes from.
+    question. `store` keeps the sessions; None keeps them in memory, as long as the server lives. `titles` lets the
+    model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
     """
 
     provider: Model | ModelFactory | None = None
@@ -80,6 +81,8 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     sequential_tools: bool = False
     allow_private_fetch: bool = False
     commands: tuple[Command, ...] = ()
+    store: Store | None = None
+    titles: bool = False
     info: Implementation | None = None
     source: ModelSource | None = None
 
@@ -132,6 +135,8 @@ def core_options(options: AcpServerOptions) -> Options:
         sequential=options.sequential_tools,
         read_only_commands=options.read_only_commands,
         commands=options.commands,
+        store=True,
+        titles=options.titles,
         limits=Limits(rounds=options.max_rounds),
     )
 

@@ -9,21 +9,55 @@ import anyio
 import anyio.to_thread
 
 from zidane_acp.jobs import Report
-from zidane_acp.ports import Model, Tools
-from zidane_core.agent.events import CheckedPaths, Failed, JobOutcome, JobValue, ModelDone, WaitDone
-from zidane_core.agent.work import CheckPaths, RunModel, RunTool, Wait, What
+from zidane_acp.keeping import Keeper
+from zidane_acp.ports import Model, StoreProblem, Tools
+from zidane_core.agent.events import (
+    CheckedPaths,
+    Deleted,
+    EntriesRead,
+    Failed,
+    Found,
+    JobOutcome,
+    JobValue,
+    Listed,
+    Loaded,
+    ModelDone,
+    WaitDone,
+)
+from zidane_core.agent.work import (
+    CheckPaths,
+    DeleteThread,
+    FindThread,
+    ListThreads,
+    LoadThread,
+    Rest,
+    RunModel,
+    RunTool,
+    Wait,
+    What,
+)
+from zidane_core.data.stored import Piece
 from zidane_core.data.tools import ToolOutput
 from zidane_core.faults import ErrorCode, Fault
+
+
+PIECE: Final = 64
+"""Entries of a stored session that are read and shown at a time: a long history is never whole in memory twice."""
 
 
 class Performer:
     """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure."""
 
     def __init__(
-        self, models: Mapping[str, Model], tools: Tools, room: Callable[[], Awaitable[None]]
+        self,
+        models: Mapping[str, Model],
+        tools: Tools,
+        keeper: Keeper | None,
+        room: Callable[[], Awaitable[None]],
     ) -> None:
         self._models = models
         self._tools = tools
+        self._keeper = keeper
         self._room = room
 
     async def run(self, what: What, report: Report) -> JobValue | JobOutcome:
@@ -33,7 +67,10 @@ class Performer:
             return Failed(
                 Fault(ErrorCode.INTERNAL_ERROR, f"This program cannot do {type(what).__name__} yet.")
             )
-        return await performed(self, what, report)
+        try:
+            return await performed(self, what, report)
+        except StoreProblem as problem:
+            return Failed(Fault(ErrorCode.INTERNAL_ERROR, str(problem), {"kind": "store"}))
 
     async def _model(self, what: RunModel, report: Report) -> JobValue | JobOutcome:
         model = self._models[what.request.model.value]
@@ -52,7 +89,33 @@ class Performer:
         # In a thread, since a folder on a dead network drive would hold up everything else.
         return await anyio.to_thread.run_sync(_look_at, what.paths, abandon_on_cancel=True)
 
-    async def _wait(self, what: Wait, report: Report) -> JobValue | JobOutcome:
+    async def _find(self, what: FindThread, report: Report) -> JobValue | JobOutcome:
+        return Found(await self._store.ask(lambda store, _: store.find(what.session)))
+
+    async def _load(self, what: LoadThread, report: Report) -> JobValue | JobOutcome:
+        after, piece = 0, Piece(())
+        while not piece.last:
+            start = after
+            piece = await self._store.ask(lambda store, _: store.read(what.session, start, PIECE))
+            after += len(piece.entries)
+            report((EntriesRead(piece.entries),))
+            await self._room()
+        return Loaded(piece.journal)
+
+    async def _list(self, what: ListThreads, report: Report) -> JobValue | JobOutcome:
+        return Listed(await self._store.ask(lambda store, _: store.page(what.cwd, what.after, what.limit)))
+
+    async def _delete(self, what: DeleteThread, report: Report) -> JobValue | JobOutcome:
+        await self._store.ask(lambda store, _: store.remove(what.session))
+        return Deleted()
+
+    @property
+    def _store(self) -> Keeper:
+        if self._keeper is None:
+            raise StoreProblem("This agent keeps no sessions.")
+        return self._keeper
+
+    async def _wait(self, what: Wait | Rest, report: Report) -> JobValue | JobOutcome:
         await anyio.sleep(what.seconds)
         return WaitDone()
 
@@ -60,7 +123,9 @@ class Performer:
 def _look_at(paths: tuple[str, ...]) -> CheckedPaths:
     """The first path that is no folder that this process may read."""
     problems = ((position, _problem(path)) for position, path in enumerate(paths))
-    return next((CheckedPaths(problem, position) for position, problem in problems if problem), CheckedPaths())
+    return next(
+        (CheckedPaths(problem, position) for position, problem in problems if problem), CheckedPaths()
+    )
 
 
 def _problem(path: str) -> str:
@@ -76,7 +141,12 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             RunModel: Performer._model,
             RunTool: Performer._tool,
             CheckPaths: Performer._check_paths,
+            FindThread: Performer._find,
+            LoadThread: Performer._load,
+            ListThreads: Performer._list,
+            DeleteThread: Performer._delete,
             Wait: Performer._wait,
+            Rest: Performer._wait,
         }
     )
 )

@@ -34,14 +34,15 @@ def serve_process(
     source: int,
     sink: int,
     options: StdioOptions,
+    now: Callable[[], float],
     watch: Watch | None,
     flush: Callable[[], object],
 ) -> int:
     """Serve a connection that has begun until the client is gone; gives the exit code.
 
-    `flush` writes what is not to be lost when the process is left while something hangs.
+    `now` is the clock that began it. `flush` writes what is not to be lost when the process is left while something hangs.
     """
-    served = Served(source, sink, options, watch, flush)
+    served = Served(source, sink, options, now, watch, flush)
     try:
         return anyio.run(served.run, beginning)
     finally:
@@ -70,9 +71,11 @@ class Served:
         source: int,
         sink: int,
         options: StdioOptions,
+        now: Callable[[], float],
         watch: Watch | None,
         flush: Callable[[], object],
     ) -> None:
+        self._now = now
         self._server = AcpServer(options.server)
         self._ending = Ending(time.monotonic, self._begin_to_leave)
         self._transport = _transport(source, sink, self._ending.moved)
@@ -90,7 +93,7 @@ class Served:
             tasks.start_soon(self._signals, inbox.put)
             try:
                 self._code = await self._server.carry_on(
-                    beginning, self._transport, inbox, self._watch, self._ending
+                    beginning, self._transport, inbox, self._now, self._watch, self._ending
                 )
             finally:
                 with anyio.CancelScope(shield=True):
@@ -116,7 +119,7 @@ class Served:
                     "hung_up" if number.name == "SIGHUP" else "terminated"
                 )
                 self._signal = self._signal or number
-                put(Closed(time.monotonic(), reason))
+                put(Closed(self._now(), reason))
 
     # The way out in any case -------------------------------------------------------------------------
 

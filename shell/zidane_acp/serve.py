@@ -1,6 +1,7 @@
 """The loop of one connection: inbox -> step -> perform. It knows no method and no meaning."""
 
 import logging
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -12,14 +13,15 @@ from zidane_acp.beginning import Beginning, Watch
 from zidane_acp.ending import Ending, flush
 from zidane_acp.inbox import Inbox
 from zidane_acp.jobs import Jobs
+from zidane_acp.keeping import Keeper
 from zidane_acp.outbox import Outbox
 from zidane_acp.perform import Performer
-from zidane_acp.ports import Model, Tools, Transport
+from zidane_acp.ports import Model, Store, Tools, Transport
 from zidane_acp.reading import read
 from zidane_core.acp.connection import ConnectionEvent
 from zidane_core.acp.frames import encode
 from zidane_core.acp.step import step
-from zidane_core.agent.effects import Exit, Log, Send, Start, Stop
+from zidane_core.agent.effects import Exit, Journal, Log, Save, Send, Start, Stop
 from zidane_core.agent.events import Closed
 
 LOGGER: Final = logging.getLogger("zidane_acp")
@@ -35,6 +37,7 @@ async def serve(
     transport: Transport,
     models: Mapping[str, Model],
     tools: Tools,
+    store: Store | None = None,
     *,
     inbox: Inbox[ConnectionEvent],
     now: Callable[[], float],
@@ -44,11 +47,13 @@ async def serve(
 ) -> int:
     """Serve one connection until the peer is gone or `inbox` is told to close; gives the exit code.
 
-    `ending` bounds what follows. `release` ends what tools left running, whatever else still hangs then.
+    Without a `store` the options of the connection must not ask for one. `now` is in seconds since 1970. `ending`
+    bounds what follows. `release` ends what tools left running, whatever else still hangs then.
     """
-    ending = ending or Ending(now)
+    ending = ending or Ending(time.monotonic)
     outbox = Outbox(transport, lambda: inbox.put(Closed(now(), "broken_pipe")), ending.moved)
-    performer = Performer(models, tools, outbox.room)
+    keeper = None if store is None else Keeper(store, inbox.put, now)
+    performer = Performer(models, tools, keeper, outbox.room)
 
     def send(effect: Send) -> None:
         if watch is not None:
@@ -60,11 +65,15 @@ async def serve(
         jobs = Jobs(tasks, performer.run, now, inbox.put)
         tasks.start_soon(read, transport, beginning.splitter, inbox.put, now, outbox.heard, watch)
         tasks.start_soon(outbox.run)
+        if keeper is not None:
+            tasks.start_soon(keeper.run)
         if beginning.unsent:
             outbox.put(beginning.unsent)
-        code = await _loop(beginning, inbox, _performers(send, jobs), ending)
+        code = await _loop(beginning, inbox, _performers(send, jobs, keeper), ending)
         async with anyio.create_task_group() as last:
             last.start_soon(release)
+            if keeper is not None:
+                last.start_soon(keeper.leave)
             await flush(outbox, inbox, ending)
         tasks.cancel_scope.cancel()
     return code
@@ -88,9 +97,11 @@ async def _loop(
         await checkpoint()  # gives the writer and the jobs their turn even when events never stop coming
 
 
-def _performers(send: Callable[[Send], None], jobs: Jobs) -> Performers:
+def _performers(send: Callable[[Send], None], jobs: Jobs, keeper: Keeper | None) -> Performers:
+    kept: Performers = {} if keeper is None else {Save: keeper.save, Journal: keeper.note}
     return MappingProxyType(
         {
+            **kept,
             Send: send,
             Start: lambda effect: jobs.start(effect.key, effect.what),
             Stop: lambda effect: jobs.stop(effect.key),

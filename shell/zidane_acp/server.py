@@ -1,19 +1,21 @@
 """The ACP agent side as a library: `create_acp_server` and `run_acp_stdio_server` (seed items 3 and 7)."""
 
-import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from anyio.lowlevel import checkpoint
 
 from zidane_acp.beginning import Beginning, Watch, fresh
+from zidane_acp.clock import Clock
 from zidane_acp.ending import Ending
 from zidane_acp.inbox import Inbox
 from zidane_acp.options import AcpServerOptions, StdioOptions, choices_of, opened_of, providers_of
 from zidane_acp.ports import Tools, Transport
 from zidane_acp.providers import resolved
 from zidane_acp.serve import serve
+from zidane_acp.store.memory import MemoryStore
 from zidane_core.acp.connection import ConnectionEvent
 from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.agent.work import RunTool
@@ -23,12 +25,13 @@ from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 class AcpServer:
     """An agent that answers ACP clients. It does no I/O of its own: `serve` connects it to a transport.
 
-    Several connections may be served at once; they share the providers and nothing else.
+    Several connections may be served at once; they share the providers and the store of sessions, and nothing else.
     """
 
     def __init__(self, options: AcpServerOptions) -> None:
         self._options = options
         self._models = resolved(providers_of(options))
+        self._store = options.store or MemoryStore()
 
     async def serve(
         self,
@@ -42,27 +45,29 @@ class AcpServer:
 
         `watch` sees every frame.
         """
-        beginning = fresh(opened_of(self._options, time.monotonic()), framing, max_frame)
-        return await self.carry_on(beginning, transport, Inbox(), watch)
+        clock = Clock()
+        beginning = fresh(opened_of(self._options, clock()), framing, max_frame)
+        return await self.carry_on(beginning, transport, Inbox(), clock, watch)
 
     async def carry_on(
         self,
         beginning: Beginning,
         transport: Transport,
         inbox: Inbox[ConnectionEvent],
+        now: Callable[[], float],
         watch: Watch | None = None,
         ending: Ending | None = None,
     ) -> int:
         """Serve a connection that has begun. `inbox` lets the caller put events of its own, such as `Closed`;
-        `ending` bounds what comes after that."""
+        `now` is the clock that began it, `ending` bounds what comes after the end."""
         if self._options.tools is not None:
             # The host's own, which it may use for more than this connection.
             return await self._serve(
-                beginning, transport, self._options.tools, checkpoint, inbox, watch, ending
+                beginning, transport, self._options.tools, checkpoint, inbox, now, watch, ending
             )
         tools = LocalOnDemand(self._options)
         try:
-            return await self._serve(beginning, transport, tools, tools.aclose, inbox, watch, ending)
+            return await self._serve(beginning, transport, tools, tools.aclose, inbox, now, watch, ending)
         finally:
             # Once more, for what jobs have left after the end of the connection, and when it was cancelled.
             with anyio.CancelScope(shield=True):
@@ -75,6 +80,7 @@ class AcpServer:
         tools: Tools,
         release: Callable[[], Coroutine[Any, Any, None]],
         inbox: Inbox[ConnectionEvent],
+        now: Callable[[], float],
         watch: Watch | None,
         ending: Ending | None,
     ) -> int:
@@ -83,18 +89,20 @@ class AcpServer:
             transport,
             self._models,
             tools,
+            self._store,
             inbox=inbox,
-            now=time.monotonic,
+            now=now,
             watch=watch,
             ending=ending,
             release=release,
         )
 
     async def aclose(self) -> None:
-        """Close the providers."""
+        """Close the providers and the store."""
         # By identity: a host's model need not be hashable.
         for model in {id(model): model for model in self._models.values()}.values():
             await model.aclose()
+        await anyio.to_thread.run_sync(self._store.close, abandon_on_cancel=True)
 
 
 class LocalOnDemand:

@@ -39,6 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     log_file: str | None = None
     trace: str | None = None
     sequential_tools: bool = False
+    plain_titles: bool = False
     allow_private_fetch: bool = False
     max_frame: int = 64 * 1024 * 1024
 
@@ -117,6 +118,12 @@ FLAGS: Final[tuple[Flag, ...]] = (
         field="sequential_tools",
         type="switch",
         help="Run the tool calls of one round strictly one after another.",
+    ),
+    Flag(
+        name="plain-titles",
+        field="plain_titles",
+        type="switch",
+        help="Title sessions by their first prompt alone; the model is not asked for a better title.",
     ),
     Flag(
         name="allow-private-fetch",

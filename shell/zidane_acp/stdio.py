@@ -5,12 +5,12 @@ Nothing here imports the event loop before the first answer is out.
 
 import os
 import sys
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from zidane_acp import wiring
 from zidane_acp.beginning import answer_first, fresh
+from zidane_acp.clock import Clock
 from zidane_acp.descriptors import fill_missing, open_appending, take_stdin, take_stdout
 from zidane_acp.options import StdioOptions, opened_of
 from zidane_acp.settings import LogLevel, Settings
@@ -54,7 +54,8 @@ def serve_stdio(options: StdioOptions, begun: Callable[[], None] = lambda: None)
     the trace cannot be opened.
     """
     fill_missing()
-    beginning = fresh(opened_of(options.server, time.monotonic()), options.framing, options.max_frame)
+    clock = Clock()
+    beginning = fresh(opened_of(options.server, clock()), options.framing, options.max_frame)
     trace = None if options.trace is None else _trace(options.trace)
     watch = None if trace is None else trace.frame
     source = take_stdin() if options.input is None else options.input
@@ -62,12 +63,12 @@ def serve_stdio(options: StdioOptions, begun: Callable[[], None] = lambda: None)
     try:
         with restored():
             end_at_once()
-            beginning = answer_first(beginning, source, sink, time.monotonic, watch)
+            beginning = answer_first(beginning, source, sink, clock, watch)
             begun()
             # Only now, since the loop takes longer to load than all before.
             from zidane_acp.process import serve_process
 
-            return serve_process(beginning, source, sink, options, watch, lambda: _flush(trace))
+            return serve_process(beginning, source, sink, options, clock, watch, lambda: _flush(trace))
     finally:
         if trace is not None:
             trace.close(TRACE_WITHIN)

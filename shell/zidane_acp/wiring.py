@@ -9,6 +9,8 @@ import msgspec
 from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions, choice_of
 from zidane_acp.ports import Model
 from zidane_acp.settings import Settings
+from zidane_acp.store.place import store_path
+from zidane_acp.store.sqlite import SqliteStore
 from zidane_core.acp.connection import ModelSource
 from zidane_core.agent.state import Command
 from zidane_core.data.models import ModelChoice
@@ -52,6 +54,7 @@ def _server(
     choices: tuple[AcpModelChoice, ...],
     source: ModelSource,
     commands: tuple[Command, ...] = (),
+    titles: bool = False,
 ) -> AcpServerOptions:
     return AcpServerOptions(
         models=choices,
@@ -61,6 +64,8 @@ def _server(
         sequential_tools=settings.sequential_tools,
         allow_private_fetch=settings.allow_private_fetch,
         commands=commands,
+        store=SqliteStore(store_path(settings)),
+        titles=titles and not settings.plain_titles,
         source=source,
     )
 
@@ -128,7 +133,7 @@ def _served(settings: Settings, env: Mapping[str, str], endpoint: Endpoint, sour
         return made[0]
 
     choices = tuple(choice_of(model, make) for model in models)
-    return _server(settings, choices, ModelSource(endpoint.name, models[0].id, source))
+    return _server(settings, choices, ModelSource(endpoint.name, models[0].id, source), titles=True)
 
 
 ANY_OLLAMA_MODEL: Final = ModelChoice(

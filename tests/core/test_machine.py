@@ -144,12 +144,16 @@ class Walk(RuleBasedStateMachine):
         self.driver.request("session/close", sessionId=session)
         self.sessions[which] = self.driver.session("/again")
 
-    @rule(which=st.integers(0, 1), method=st.sampled_from(["load", "resume"]), cwd=st.sampled_from(["", "/x"]))
+    @rule(
+        which=st.integers(0, 1), method=st.sampled_from(["load", "resume"]), cwd=st.sampled_from(["", "/x"])
+    )
     def open_again(self, which: int, method: str, cwd: str) -> None:
         if len(self.driver.waiting) > 60:
             return
         session = self.sessions[which]
-        self.driver.request(f"session/{method}", sessionId=session, cwd=cwd or self.folder(session), mcpServers=[])
+        self.driver.request(
+            f"session/{method}", sessionId=session, cwd=cwd or self.folder(session), mcpServers=[]
+        )
 
     @rule(cwd=st.sampled_from([None, "/project"]))
     def list_sessions(self, cwd: str | None) -> None:

@@ -134,7 +134,9 @@ class Driver:
             known = before.agent.threads.get(thread.id)
             stored = {e.message for e in self._stored(thread.id) if isinstance(e, history.UserSaid)}
             heard = self.heard.setdefault(thread.id, set())
-            said = [e for e in thread.log if isinstance(e, history.UserSaid) and e.message not in heard | stored]
+            said = [
+                e for e in thread.log if isinstance(e, history.UserSaid) and e.message not in heard | stored
+            ]
             heard.update(entry.message for entry in said)
             if self._is_replay(known, thread, frames):
                 self.shown[thread.id] = []

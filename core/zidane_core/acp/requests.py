@@ -68,7 +68,9 @@ def notice(connection: Connection, notification: jsonrpc.Notification, now: floa
     method = NOTIFICATIONS.get(notification.method)
     if method is None or connection.capabilities is None:
         return connection, ()
-    done = then(method.decode(notification.params), lambda params: method.handle(connection, params, Arrival(0, now)))
+    done = then(
+        method.decode(notification.params), lambda params: method.handle(connection, params, Arrival(0, now))
+    )
     return fold(done, lambda moved: moved, lambda _: (connection, ()))
 
 
@@ -80,7 +82,9 @@ def _moved(connection: Connection, agent: Agent, effects: tuple[Effect, ...]) ->
 # Requests ------------------------------------------------------------------------------------------
 
 
-def _initialize(connection: Connection, params: wire.InitializeRequest, arrival: Arrival) -> Result[Done, Fault]:
+def _initialize(
+    connection: Connection, params: wire.InitializeRequest, arrival: Arrival
+) -> Result[Done, Fault]:
     """Any version is answered with ours; the client decides whether it can live with that."""
     connection = replace(connection, capabilities=params.client_capabilities)
     stored = connection.agent.options.store
@@ -180,9 +184,7 @@ def _active(connection: Connection, session: str) -> Result[Thread, Fault]:
 
 def _close(connection: Connection, params: wire.CloseSessionRequest, arrival: Arrival) -> Result[Done, Fault]:
     return _active(connection, params.session_id).map(
-        lambda thread: _moved(
-            connection, *step.close(connection.agent, thread, arrival.ticket, arrival.now)
-        )
+        lambda thread: _moved(connection, *step.close(connection.agent, thread, arrival.ticket, arrival.now))
     )
 
 

@@ -232,7 +232,9 @@ def _source(connection: Connection) -> wire.Meta | None:
 def _reopened(connection: Connection, value: done.ReopenAnswer) -> object:
     """`session/load` and `session/resume` are answered with the same fields."""
     thread = table.find(connection.agent, value.thread)
-    return wire.LoadSessionResponse(config_options=config_options(connection, thread), meta=_source(connection))
+    return wire.LoadSessionResponse(
+        config_options=config_options(connection, thread), meta=_source(connection)
+    )
 
 
 def _listed(connection: Connection, value: done.ListAnswer) -> object:

@@ -48,7 +48,9 @@ def from_prompt(parts: tuple[Part, ...]) -> str:
             line = next((clean for line in part.text.splitlines() if (clean := _line(line))), "")
             if line:
                 return _cut(line)
-    named = (getattr(part, "name", None) or type(part).__name__ for part in parts if not isinstance(part, Text))
+    named = (
+        getattr(part, "name", None) or type(part).__name__ for part in parts if not isinstance(part, Text)
+    )
     return _cut(_line(next(named, "")))
 
 

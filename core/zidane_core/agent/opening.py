@@ -169,7 +169,9 @@ def _loaded(options: Options, thread: Thread, setup: Setup, loaded: Loaded) -> M
 
 def _unread(count: int) -> str:
     what = "One entry" if count == 1 else f"{count} entries"
-    return f"{what} of this session could not be read, damaged or written by a newer program; the rest is here."
+    return (
+        f"{what} of this session could not be read, damaged or written by a newer program; the rest is here."
+    )
 
 
 # Any: each function takes the value type of its key, which a dict type cannot say.

@@ -92,7 +92,9 @@ def streamed(rows: tuple[JournalRow, ...]) -> tuple[TextSaid | Thinking, ...]:
             kinds.setdefault(row.message, piece.kind)
             parts.setdefault(row.message, {})[row.part] = piece.text
     return tuple(
-        (TextSaid if kind == "agent" else Thinking)(message, "".join(text for _, text in sorted(parts[message].items())))
+        (TextSaid if kind == "agent" else Thinking)(
+            message, "".join(text for _, text in sorted(parts[message].items()))
+        )
         for message, kind in kinds.items()
     )
 

@@ -18,7 +18,9 @@ INTERRUPTED: Final = (
     "The call was interrupted: the program ended before a result was stored. Its outcome is unknown."
 )
 ENDED: Final = Fault(
-    ErrorCode.INTERNAL_ERROR, "The program ended in the middle of this turn; ask again.", {"kind": "interrupted"}
+    ErrorCode.INTERNAL_ERROR,
+    "The program ended in the middle of this turn; ask again.",
+    {"kind": "interrupted"},
 )
 
 
@@ -32,7 +34,9 @@ def repairs(log: Pages[history.Entry], journal: tuple[JournalRow, ...]) -> tuple
     texts = tuple(entry for entry in streamed(journal) if entry.message not in said and entry.text)
     done = {entry.call for entry in tail if isinstance(entry, history.ResultMade)}
     results = tuple(
-        _interrupted(entry) for entry in tail if isinstance(entry, history.CallMade) and entry.call not in done
+        _interrupted(entry)
+        for entry in tail
+        if isinstance(entry, history.CallMade) and entry.call not in done
     )
     turn = next((entry.turn for entry in tail if isinstance(entry, history.UserSaid)), 0)
     return (*texts, *results, history.TurnEnded(turn, None, ENDED))

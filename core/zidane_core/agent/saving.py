@@ -56,7 +56,9 @@ def save(options: Options, thread: Thread) -> Moved:
         journal=sum(len(row.body) for row in store.journal),
         cwd=thread.cwd,
         updated=thread.updated,
-        head=records.head_text(records.Head(thread.title.text, thread.roots[1:], thread.created), thread.head),
+        head=records.head_text(
+            records.Head(thread.title.text, thread.roots[1:], thread.created), thread.head
+        ),
     )
     thread = replace(thread, store=replace(store, saving=key, flying=len(new), leasing=lease, held=False))
     return thread, (made,)

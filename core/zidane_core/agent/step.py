@@ -185,7 +185,10 @@ _THREAD_JOBS: Final[
         lambda options, thread, event: naming.ended(thread, event.outcome),
     ),
     (lambda thread, key: key == thread.idle, _rested),
-    (lambda thread, key: key == thread.store.pause, lambda options, thread, _: saving.paused(options, thread)),
+    (
+        lambda thread, key: key == thread.store.pause,
+        lambda options, thread, _: saving.paused(options, thread),
+    ),
     (lambda thread, key: thread.closing is not None and key == thread.closing.bound, _close_expired),
     (journaling.is_due, lambda options, thread, _: journaling.write(thread)),
     (

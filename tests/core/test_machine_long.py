@@ -1,0 +1,320 @@
+"""Random walks over the whole core. Safety is checked by the driver after each event, liveness at the end."""
+
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from support.driver import MODEL, OPTIONS, SETUPS, Driver, preview, with_
+
+from zidane_core.agent.events import Ended, Failed, JobOutcome, ModelDone, Ok, Progressed, Stopped, WaitDone
+from zidane_core.agent.work import LoadThread, Rest, RunModel, Wait
+from zidane_core.data import models
+from zidane_core.data.content import Text
+from zidane_core.data.outcome import Usage
+from zidane_core.data.tools import ToolOutput, ToolResult
+from zidane_core.faults import provider_fault
+
+CALLS = st.sampled_from(
+    [
+        models.Called("x", "shell", '{"command": "touch a"}'),
+        models.Called("x", "shell", '{"command": "git commit -m a"}'),
+        models.Called("", "read_file", '{"path": "a"}'),
+        models.Called("x", "read_file", '{"path": "/outside"}'),
+        models.Called("y", "write_file", '{"path": "a", "content": "b"}'),
+        models.Called("y", "fetch", '{"url": "https://example.com/a"}'),
+        models.Called(
+            "z", "update_plan", '{"entries": [{"content": "a", "status": "pending", "priority": "low"}]}'
+        ),
+        models.Called("z", "edit", "{"),
+        models.Called("z", "nope", "{}"),
+    ]
+)
+BROKEN = st.builds(
+    models.Broke,
+    st.just(provider_fault("server", "Down.", provider="test")),
+    st.booleans(),
+    st.sampled_from([None, 0.0, 5.0, 100.0]),
+)
+SAID = st.sampled_from(
+    [
+        models.TextDelta("a"),
+        models.TextDelta(""),
+        models.TextDelta("\udc97é"),
+        models.ThoughtDelta("hm"),
+        models.BlockEnded(models.Opaque("test", "{}")),
+        models.ForeignBlock(models.Opaque("test", "[]")),
+        models.Used(Usage(3, 4)),
+        models.Warned("No audio."),
+    ]
+)
+ENDS = st.builds(
+    models.Finished, st.sampled_from(["stop", "length", "content-filter", "tool-calls", "error", "other"])
+)
+BATCH = st.lists(st.one_of(SAID, SAID, CALLS), max_size=4).map(tuple)
+ANSWERS = st.sampled_from(
+    [
+        {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "allow_always"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "reject_once"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "other"}}},
+        {"result": {"outcome": {"outcome": "cancelled"}}},
+        {"result": 7},
+        {"error": {"code": -32601, "message": "no"}},
+    ]
+)
+
+
+class Walk(RuleBasedStateMachine):
+    @initialize(
+        policy=st.sampled_from(["ask", "allow-edits", "allow-all", "read-only"]),
+        sequential=st.booleans(),
+        store=st.booleans(),
+        titles=st.booleans(),
+        ending=st.sampled_from(["quiet", "quiet", "eof", "terminated"]),
+    )
+    def begin(self, policy: Any, sequential: bool, store: bool, titles: bool, ending: Any) -> None:
+        other = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
+        self.options = with_(
+            OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential, store=store, titles=titles
+        )
+        self.driver = Driver(self.options)
+        self.driver.initialize()
+        self.kills = 0
+        self.sessions = [self.driver.session(), self.driver.session("/other")]
+        self.asked: list[Any] = []
+        self.ending = ending
+
+    def teardown(self) -> None:
+        """Liveness: when every job ends and every question is answered, every request has its answer."""
+        if not hasattr(self, "sessions"):
+            return
+        driver = self.driver
+        if self.ending != "quiet":
+            self.end_in_the_middle()
+            return
+        for _ in range(2000):
+            if driver.saves:
+                driver.store()
+            elif driver.open:
+                driver.choose(next(iter(driver.open)), "reject_once")
+            elif driver.jobs:
+                driver.finish(next(iter(driver.jobs)))
+            else:
+                break
+        assert not driver.jobs and not driver.open and not driver.saves
+        assert not [key for key in driver.waiting if key not in driver.answers]
+        driver.close()
+        assert driver.exit == 0
+
+    def end_in_the_middle(self) -> None:
+        """The end of the connection at any moment: nothing new is taken, all is answered, the process ends."""
+        driver = self.driver
+        driver.request("session/new", cwd="/third", mcpServers=[])
+        driver.close(self.ending)
+        if driver.exit is None:
+            driver.prompt(self.sessions[0], "too late")
+            driver.close("hung_up")
+        while driver.exit is None:
+            # Only the clock goes on: whatever else there is hangs.
+            driver.finish(next(key for key, what in driver.jobs.items() if isinstance(what, Wait)))
+        assert driver.exit == (143 if self.ending == "terminated" else 0)
+        prompts = [key for key, session in driver.waiting.items() if session]
+        assert not [key for key in prompts if key not in driver.answers]
+
+    @rule(which=st.integers(0, 1), text=st.sampled_from(["hi", "", "\udc80"]))
+    def prompt(self, which: int, text: str) -> None:
+        if len(self.asked) < 12:
+            self.asked.append(self.driver.prompt(self.sessions[which], text))
+
+    @rule(which=st.integers(0, 1))
+    def cancel(self, which: int) -> None:
+        session = self.sessions[which]
+        running = self.driver.prompts.get(session, 0) > 0
+        self.driver.cancel(session)
+        if not running or self.driver.prompts[session] == 0:
+            self.driver.stopping.discard(session)
+
+    @rule(which=st.integers(0, 1))
+    def close_session(self, which: int) -> None:
+        if len(self.driver.waiting) > 60:
+            return
+        session = self.sessions[which]
+        self.driver.stopping.add(session)
+        self.driver.request("session/close", sessionId=session)
+        self.sessions[which] = self.driver.session("/again")
+
+    @rule(
+        which=st.integers(0, 1), method=st.sampled_from(["load", "resume"]), cwd=st.sampled_from(["", "/x"])
+    )
+    def open_again(self, which: int, method: str, cwd: str) -> None:
+        if len(self.driver.waiting) > 60:
+            return
+        session = self.sessions[which]
+        self.driver.request(
+            f"session/{method}", sessionId=session, cwd=cwd or self.folder(session), mcpServers=[]
+        )
+
+    @rule(cwd=st.sampled_from([None, "/project"]))
+    def list_sessions(self, cwd: str | None) -> None:
+        if len(self.driver.waiting) < 60 and self.options.store:
+            self.driver.request("session/list", **({"cwd": cwd} if cwd else {}))
+
+    @rule(which=st.integers(0, 1))
+    def delete_session(self, which: int) -> None:
+        if len(self.driver.waiting) > 60 or not self.options.store:
+            return
+        session = self.sessions[which]
+        self.driver.stopping.add(session)
+        self.driver.request("session/delete", sessionId=session)
+        self.sessions[which] = self.driver.session("/again")
+
+    @precondition(lambda self: self.options.store and self.kills < 3)
+    @rule(method=st.sampled_from(["load", "resume"]))
+    def kill(self, method: str) -> None:
+        """The program is killed and another one opens what it has stored."""
+        self.kills += 1
+        disk, folders = self.driver.disk, [self.folder(session) for session in self.sessions]
+        self.driver = Driver(self.options, disk=disk, seed=f"seed {self.kills}")
+        self.driver.initialize()
+        self.asked = []
+        for which, (session, cwd) in enumerate(zip(self.sessions, folders, strict=True)):
+            asked = self.driver.load(session, cwd, f"session/{method}")
+            answer = self.driver.answer_of(asked)
+            assert answer is not None
+            if session not in disk.rows:
+                assert answer["error"]["code"] == -32002
+                self.sessions[which] = self.driver.session("/again")
+            else:
+                assert "result" in answer
+
+    def folder(self, session: str) -> str:
+        thread = self.driver.connection.agent.threads.get(session)
+        return "/x" if thread is None else thread.cwd
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data())
+    def cancel_request(self, data: st.DataObject) -> None:
+        asked = data.draw(st.sampled_from(self.asked))
+        self.driver.send({"method": "$/cancel_request", "params": {"requestId": asked}})
+
+    @rule(which=st.integers(0, 1), value=st.sampled_from(["other", "test-model", "nope"]))
+    def choose_model(self, which: int, value: str) -> None:
+        session = self.sessions[which]
+        self.driver.request("session/set_config_option", sessionId=session, configId="model", value=value)
+
+    @precondition(lambda self: self.driver.model_jobs())
+    @rule(data=st.data(), batch=BATCH)
+    def model_says(self, data: st.DataObject, batch: tuple[Any, ...]) -> None:
+        self.driver.progress(data.draw(st.sampled_from(self.driver.model_jobs())), *batch)
+
+    @precondition(lambda self: self.driver.model_jobs())
+    @rule(data=st.data(), last=st.one_of(ENDS, ENDS, BROKEN, st.none()))
+    def model_ends(self, data: st.DataObject, last: Any) -> None:
+        key = data.draw(st.sampled_from(self.driver.model_jobs()))
+        if last is not None:
+            self.driver.progress(key, last)
+        self.driver.end(key, Ok(ModelDone()))
+
+    @precondition(lambda self: self.driver.jobs)
+    @rule(data=st.data(), how=st.sampled_from(["well", "stopped", "failed", "bad"]))
+    def job_ends(self, data: st.DataObject, how: str) -> None:
+        key = data.draw(st.sampled_from(list(self.driver.jobs)))
+        what = self.driver.jobs[key]
+        if isinstance(what, Wait | Rest | RunModel) and key not in self.driver.stopped and how == "stopped":
+            return
+        if isinstance(what, SETUPS) and how != "failed":
+            self.driver.finish(key)
+            return
+        if isinstance(what, LoadThread):
+            return  # one that fails leaves a thread without its history: `test_opening` looks at that
+        self.driver.end(key, self.outcome(what, how))
+
+    @staticmethod
+    def outcome(what: Any, how: str) -> JobOutcome:
+        if how == "stopped":
+            return Stopped()
+        if how == "failed":
+            return Failed(provider_fault("server", "It broke.", provider="test"))
+        if isinstance(what, Wait | Rest):
+            return Ok(WaitDone())
+        if isinstance(what, RunModel):
+            return Ok(ModelDone())
+        if how == "bad":
+            return Ok(ToolResult(content=(Text("no"),), failed=True))
+        return Ok(preview(what) if what.stage == "prepare" else ToolResult(content=(Text("ok"),)))
+
+    @precondition(lambda self: self.driver.saves)
+    @rule(how=st.sampled_from(["well", "well", "disk", "locked", "in_use", "conflict"]))
+    def save_ends(self, how: str) -> None:
+        if how == "well":
+            self.driver.store_one()
+        elif how == "conflict":
+            self.driver.conflict()
+        else:
+            self.driver.fail_save(how)
+
+    @precondition(lambda self: self.driver.tool_jobs())
+    @rule(data=st.data())
+    def tool_says(self, data: st.DataObject) -> None:
+        self.driver.now += data.draw(st.sampled_from([0.0, 0.05, 0.2]))
+        self.driver.progress(data.draw(st.sampled_from(self.driver.tool_jobs())), ToolOutput("out"))
+
+    @precondition(lambda self: self.driver.open)
+    @rule(data=st.data(), answer=ANSWERS)
+    def answer(self, data: st.DataObject, answer: dict[str, Any]) -> None:
+        self.driver.reply(data.draw(st.sampled_from(list(self.driver.open))), **answer)
+
+    @rule(number=st.integers(0, 40), answer=ANSWERS)
+    def stray_answer(self, number: int, answer: dict[str, Any]) -> None:
+        if number not in self.driver.open:
+            before = self.driver.connection
+            self.driver.send({"id": number, **answer})
+            assert self.driver.connection is before
+
+    @rule(which=st.integers(0, 1), request_id=st.sampled_from([1, "1", "x", None]))
+    def prompt_with_an_id_of_its_own(self, which: int, request_id: Any) -> None:
+        key = (type(request_id).__name__, request_id)
+        if key in self.driver.waiting or len(self.asked) >= 12:
+            return
+        session = self.sessions[which]
+        asked = (
+            self.driver.request(
+                "session/prompt", request_id, sessionId=session, prompt=[{"type": "text", "text": "x"}]
+            )
+            if request_id is not None
+            else None
+        )
+        if asked is not None:
+            self.asked.append(asked)
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data())
+    def an_id_that_is_in_use_is_refused(self, data: st.DataObject) -> None:
+        asked = data.draw(st.sampled_from(self.asked))
+        if self.driver.answer_of(asked) is not None:
+            return
+        before, frames = self.driver.connection, len(self.driver.frames)
+        self.driver.expect_refusal(asked)
+        assert self.driver.connection is before
+        assert len(self.driver.frames) == frames + 1
+
+    @rule(number=st.integers(0, 60), which=st.integers(0, 1))
+    def stray_events(self, number: int, which: int) -> None:
+        key = f"{self.sessions[which]}/{which + 1}.{number}"
+        if key in self.driver.jobs:
+            return
+        before = self.driver.connection
+        for event in (
+            Ended(self.driver.now, key, Ok(ModelDone())),
+            Progressed(self.driver.now, key, (models.TextDelta("old"),)),
+            Ended(self.driver.now, "nobody", Stopped()),
+        ):
+            self.driver.feed(event)
+        assert self.driver.connection is before
+
+
+TestWalk = Walk.TestCase
+TestWalk.settings = settings(
+    max_examples=4000, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+)
