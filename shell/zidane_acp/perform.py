@@ -60,7 +60,9 @@ class Performer:
 def _look_at(paths: tuple[str, ...]) -> CheckedPaths:
     """The first path that is no folder that this process may read."""
     problems = ((position, _problem(path)) for position, path in enumerate(paths))
-    return next((CheckedPaths(problem, position) for position, problem in problems if problem), CheckedPaths())
+    return next(
+        (CheckedPaths(problem, position) for position, problem in problems if problem), CheckedPaths()
+    )
 
 
 def _problem(path: str) -> str:
