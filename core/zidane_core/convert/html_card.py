@@ -21,13 +21,18 @@ WHOLE_ROW: Final = frozenset({"hunk", "cut"})
 
 
 def card_html(card: Card) -> str:
-    """The card; a change of files is open from the start, since it is what one looks for."""
+    """The card; what changed files or failed is open from the start, since it is what one looks for."""
     changes = tuple((diff, diff_rows(diff)) for diff in card.diffs)
     body = "".join(_body(card, changes))
     summary = "".join(_summary(card, changes))
     if not body:
         return f'<div class="card {card.status}"><div class="summary">{summary}</div></div>'
-    return folded(f"card {card.status}", summary, f'<div class="body">{body}</div>', unfolded=bool(changes))
+    return folded(
+        f"card {card.status}",
+        summary,
+        f'<div class="body">{body}</div>',
+        unfolded=bool(changes) or card.status == "failed",
+    )
 
 
 def _summary(card: Card, changes: tuple[tuple[Diff, tuple[Row, ...]], ...]) -> Iterator[str]:

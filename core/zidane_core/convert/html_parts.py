@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from zidane_core.convert.visible import neutral
 from zidane_core.convert.wording import WEB, name_of_part, spoken, text_of
-from zidane_core.data.content import Audio, Document, Image, Link, Part, Text
+from zidane_core.data.content import Document, Image, Part, Text
 
 Markdown: TypeAlias = Callable[[str], str]
 """Markdown of others -> HTML without raw HTML, pictures, or links to anything but the web and mail."""
@@ -84,5 +84,4 @@ def shown_part(part: Part) -> str:
     text = text_of(part)
     if isinstance(part, Document) and text is not None:
         return folded("file", escaped(name_of_part(part)), preformatted(text))
-    address = part.uri if isinstance(part, Image | Audio | Document | Link) else None
-    return f'<p class="named">{linked(address, name_of_part(part))}</p>'
+    return f'<p class="named">{linked(part.uri, name_of_part(part))}</p>'

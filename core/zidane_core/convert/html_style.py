@@ -77,7 +77,7 @@ summary:focus-visible, a:focus-visible { outline: 2px solid var(--accent); outli
 .plan ul { list-style: none; margin: 0; padding: 0; }
 .plan li { display: flex; gap: .6rem; padding: .12rem 0; }
 .plan .box {
-  border: 1.5px solid var(--line); border-radius: 4px; flex: none; font-size: .75rem; height: 1.1rem; line-height: 1rem;
+  border: 1.5px solid var(--dim); border-radius: 4px; flex: none; font-size: .75rem; height: 1.1rem; line-height: 1rem;
   margin-top: .28rem; text-align: center; width: 1.1rem;
 }
 .plan .pending .box { color: transparent; }

@@ -11,6 +11,8 @@ _FENCE: Final = re.compile(r"[ >]*(?:(?:[-+*]|\d{1,9}[.)]) +)*(`{3,}|~{3,})(.*)"
 _CODE_SPAN: Final = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)")
 _TAG: Final = re.compile(r"(?<!\\)<(?=[A-Za-z/!?])(?!(?:https?://|mailto:)[^\s<>]*>)")
 _PICTURE: Final = re.compile(r"!(?=\[)")
+_ADDRESS: Final = re.compile(r"\](?=[(:]\s*(?:$|<?(?!https?://|mailto:)[^)\s/#?]*[:&\\]))", re.IGNORECASE)
+"""The end of a link's words when its address has another scheme, hides one, or stands on the next line."""
 _RUN: Final = re.compile("`+")
 
 
@@ -42,7 +44,7 @@ def quoted(text: str) -> str:
 
 
 def tame(text: str) -> str:
-    """Markdown of others with its code closed, its HTML shown as text and its pictures as links."""
+    """Markdown of others with its code closed, its HTML as text, its pictures as links, and links to the web only."""
     return "\n".join(_tamed(neutral(text).strip("\n").split("\n")))
 
 
@@ -64,7 +66,7 @@ def _tamed(rows: list[str]) -> Iterator[str]:
 
 
 def _without_html(row: str) -> str:
-    """The row outside of its code spans with < written out and ! of pictures taken away."""
+    """The row with < written out, and with ! of pictures and links to no web taken away, outside of its code spans."""
     made: list[str] = []
     at = 0
     for span in _CODE_SPAN.finditer(row):
@@ -74,4 +76,4 @@ def _without_html(row: str) -> str:
 
 
 def _defused(text: str) -> str:
-    return _PICTURE.sub("", _TAG.sub("&lt;", text))
+    return _PICTURE.sub("", _ADDRESS.sub(r"\\]", _TAG.sub("&lt;", text)))

@@ -45,8 +45,7 @@ def text_page(about: About, shown: Iterable[Shown]) -> str:
 
 
 def _prompt(item: Prompt) -> str:
-    text = "\n".join(spoken(part) for part in item.parts)
-    return textwrap.indent(text, "› ", lambda _line: True)
+    return _behind("› ", "\n".join(spoken(part) for part in item.parts))
 
 
 def _answer(item: Answer) -> str:
@@ -54,7 +53,11 @@ def _answer(item: Answer) -> str:
 
 
 def _thought(item: Thought) -> str:
-    return textwrap.indent(neutral(item.text).strip("\n"), "  ~ ", lambda _line: True)
+    return _behind("  ~ ", neutral(item.text).strip("\n"))
+
+
+def _behind(mark: str, text: str) -> str:
+    return "\n".join((mark + row).rstrip() for row in text.split("\n"))
 
 
 def _card(item: Card) -> str:

@@ -164,7 +164,7 @@ _SHOW: Final[Mapping[type, Callable[[Any], tuple[Shown, ...]]]] = MappingProxyTy
         history.ForeignKept: _nothing,
         history.PlanSet: lambda entry: (Plan(entry.entries),),
         history.TitleSet: _nothing,
-        history.SettingChanged: _told(lambda entry: f"{entry.option} is now {entry.value}."),
+        history.SettingChanged: _told(lambda entry: f"{entry.option.capitalize()} set to {entry.value}."),
         history.NoticeGiven: lambda entry: (Notice(entry.severity, entry.text),),
         history.TurnEnded: _turn_end,
         history.Compacted: _told(
