@@ -44,7 +44,10 @@ def quoted(text: str) -> str:
 
 
 def tame(text: str) -> str:
-    """Markdown of others with its code closed, its HTML as text, its pictures as links, and links to the web only."""
+    """Markdown of others with its code closed, its HTML as text, its pictures as links, and links to the web only.
+
+    It looks at lines, not at blocks, so that texts exist which fool it; a parser must have the last word.
+    """
     return "\n".join(_tamed(neutral(text).strip("\n").split("\n")))
 
 

@@ -1,7 +1,7 @@
-"""Markdown of others -> HTML that loads nothing and leads only to the web and to mail."""
+"""Markdown of others: as HTML that loads nothing and leads only to the web and to mail; and whether it is tame."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -35,10 +35,42 @@ class _Parser(MarkdownIt):
         return WEB.match(url) is not None
 
 
-_PARSER = _Parser("commonmark", {"html": False}, renderer_cls=_Renderer).enable(["table", "strikethrough"])
+class _Reader(MarkdownIt):
+    """Reads what a careless viewer would: HTML, pictures, any link."""
+
+    def validateLink(self, url: str) -> bool:
+        return True
+
+
+EXTRAS: Final = ["table", "strikethrough"]
+DEPTH: Final = 60
+"""What is nested deeper than this is not looked at."""
+END: Final = "end of the text"
+WILD: Final = frozenset({"html_block", "html_inline", "image"})
+
+_PARSER: Final = _Parser("commonmark", {"html": False}, renderer_cls=_Renderer).enable(EXTRAS)
+_READER: Final = _Reader("commonmark", {"html": True, "maxNesting": DEPTH}).enable(EXTRAS)
 
 
 def render(text: str) -> str:
     """Safe HTML of a Markdown text."""
     html: str = _PARSER.render(text)
     return html
+
+
+def stands_alone(text: str) -> bool:
+    """Whether Markdown holds no HTML, no picture, only links of the web, and nothing that is open at its end."""
+    tokens = _READER.parse(f"{text}\n\n{END}")
+    last = tokens[-3:]
+    closed = [token.type for token in last] == ["paragraph_open", "inline", "paragraph_close"] and last[
+        0
+    ].level == 0
+    return closed and last[1].content == END and all(map(_is_tame, tokens))
+
+
+def _is_tame(token: Token) -> bool:
+    address = str(token.attrs.get("href", "")) if token.type == "link_open" else ""
+    known = (
+        token.type not in WILD and token.level < DEPTH - 2 and (not address or WEB.match(address) is not None)
+    )
+    return known and all(map(_is_tame, token.children or ()))

@@ -46,4 +46,10 @@ def _html(about: About, shown: tuple[Shown, ...]) -> str:
     return html_page(about, shown, render)
 
 
-PAGES: Final[Mapping[Form, Page]] = {"text": text_page, "markdown": markdown_page, "html": _html}
+def _markdown(about: About, shown: tuple[Shown, ...]) -> str:
+    from zidane_acp.sessions.markdown import stands_alone
+
+    return markdown_page(about, shown, stands_alone)
+
+
+PAGES: Final[Mapping[Form, Page]] = {"text": text_page, "markdown": _markdown, "html": _html}
