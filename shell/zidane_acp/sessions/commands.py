@@ -35,7 +35,10 @@ def list_(
     ] = None,
     home: Home = None,
 ) -> int:
-    """List the sessions, the newest first: a table on a terminal, lines with tabs elsewhere."""
+    """List the sessions, the newest first.
+
+    On a terminal it is a table, elsewhere a line for each session: id, time, folder and title with tabs between.
+    """
     from zidane_acp.sessions.listing import run_list
     from zidane_acp.sessions.opened import with_store
 
@@ -69,7 +72,7 @@ def show(
 
 @sessions.command()
 def export(session: Id, output: Output = None, home: Home = None) -> int:
-    """Write a session as JSON lines, exactly as it is stored."""
+    """Write a session as JSON lines, as it is stored."""
     from zidane_acp.sessions.moving import run_export
     from zidane_acp.sessions.opened import with_store
 
@@ -111,7 +114,7 @@ def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
     home: Home = None,
 ) -> int:
-    """Delete the sessions that were not used for some time, after a question."""
+    """Delete the sessions that are old, after a question."""
     from zidane_acp.sessions.ages import seconds_of
     from zidane_acp.sessions.opened import with_store
     from zidane_acp.sessions.removing import run_prune

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from zidane_acp.chat.safe_text import line, neutral
+from zidane_acp.chat.safe_text import clip, line, neutral
 from zidane_acp.ports import Store
 from zidane_acp.sessions.ages import local, universal
 from zidane_acp.sessions.delivery import deliver, on_terminal
@@ -21,6 +21,10 @@ EMPTY_HERE: Final = (
 )
 SEPARATORS: Final = str.maketrans({"\t": "␉", "\n": "␊"})
 FOLDER_WIDTH: Final = 32
+LONGEST_ID: Final = 40
+NARROWEST: Final = 12
+DATE_AND_GAPS: Final = 25
+"""Columns of the table that the date and the gaps take."""
 
 
 def run_list(
@@ -67,19 +71,22 @@ def _table(found: Sequence[StoredRow]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(file=sys.stdout)
+    cells = [(line(row.session), local(row.updated), short(row.cwd), title(row)) for row in found]
+    # Ids are what one copies: they stay whole, and the folder and the title share the rest.
+    rest = console.width - min(max(len(row[0]) for row in cells), LONGEST_ID) - DATE_AND_GAPS
+    folder = max(NARROWEST, min(max(len(row[2]) for row in cells), rest // 2))
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    table.add_column("Session", overflow="fold", style="cyan")
-    table.add_column("Last used", no_wrap=True)
-    table.add_column("Folder", overflow="fold", style="dim")
-    table.add_column("Title", overflow="fold", ratio=1)
-    for row in found:
-        cells = (line(row.session), local(row.updated), short(row.cwd), title(row))
-        table.add_row(*map(Text, cells))
-    Console(file=sys.stdout).print(table)
+    for heading, style in (("Session", "cyan"), ("Last used", ""), ("Folder", "dim"), ("Title", "")):
+        table.add_column(heading, style=style, overflow="fold")
+    for name, when, place, words in cells:
+        shown = (name, when, short(place, folder), clip(words, max(NARROWEST, rest - folder)))
+        table.add_row(*map(Text, shown))
+    console.print(table)
 
 
-def short(folder: str) -> str:
-    """A folder for a narrow column: ~ for the home folder, and of a long one the end."""
+def short(folder: str, width: int = FOLDER_WIDTH) -> str:
+    """A folder for a narrow place: ~ for the home folder, and of a long one the end."""
     home = str(Path.home())
     shown = line("~" + folder[len(home) :] if folder == home or folder.startswith(home + os.sep) else folder)
-    return shown if len(shown) <= FOLDER_WIDTH else "…" + shown[1 - FOLDER_WIDTH :]
+    return shown if len(shown) <= width else "…" + shown[1 - width :]

@@ -48,9 +48,7 @@ def run_prune(
         return 0
     if dry_run:
         _name(chosen)
-        print(
-            f"{_count(chosen)} would be deleted; without --dry-run {'it' if len(chosen) == 1 else 'they'} are."
-        )
+        print(f"{_count(chosen)} would be deleted; leave --dry-run out to delete.")
         return 0
     return _remove(store, chosen, yes, ask)
 
