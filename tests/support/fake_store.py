@@ -1,7 +1,17 @@
 """A store of sessions in a dict, with the rules of the port that commands need."""
 
 from zidane_core.agent.effects import Journal, Save
+from zidane_core.data.history import TextSaid
 from zidane_core.data.stored import Behind, Piece, Place, Refusal, StoredRow
+from zidane_core.text import encode_json
+
+DAY = 86400.0
+"""Seconds."""
+
+
+def entry(text: str) -> str:
+    """The stored form of an entry that says this."""
+    return encode_json(TextSaid("m", text)).decode()
 
 
 class FakeStore:

@@ -122,8 +122,9 @@ CARDS: Final = """\
 .card .body { padding: .4rem .9rem .7rem; }
 .card .places { color: var(--dim); font-size: .8rem; list-style: none; margin: .4rem 0; padding: 0; }
 .card .input, .file { color: var(--dim); font-size: .85rem; margin: .6rem 0 .2rem; }
-.card .input dl { margin: .4rem 0 0; } .card .input dd { margin: 0 0 .4rem; } .card .input pre { margin-top: .2rem; }
-.card .input dt { font-size: .8rem; }
+.card .input dl { display: grid; gap: .3rem .9rem; grid-template-columns: fit-content(30%) 1fr; margin: .5rem 0 0; }
+.card .input dt { font-size: .8rem; padding-top: .2rem; } .card .input dd { margin: 0; min-width: 0; }
+.card .input pre { margin: 0; padding: .2rem .6rem; }
 .diff { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; overflow: hidden; }
 .diff figcaption { background: var(--sunk); border-bottom: 1px solid var(--line); color: var(--dim); font-size: .8rem; padding: .3rem .7rem; }
 .diff table { border-collapse: collapse; font-size: .8125rem; line-height: 1.5; width: 100%; }
@@ -145,6 +146,7 @@ SCREENS: Final = """\
   .card .title { flex: 1 1 100%; order: 9; }
   .card .state { margin-left: auto; }
   .card .body { padding: .3rem .6rem .5rem; }
+  .card .input dl { grid-template-columns: 1fr; gap: .1rem; }
   .diff td { padding: 0 .25rem; }
   .diff .n { min-width: 1.6rem; }
   .diff .n:first-child { display: none; }
