@@ -1,26 +1,67 @@
-"""The optional Node group: left out unless it is asked for, and said to be left out."""
+"""The optional groups: left out unless they are asked for, and said to be left out."""
 
+import os
 import shutil
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import pytest
 
-NODE = "the Node group (official TypeScript client, acpx) was left out; `scripts/test --node` runs it"
+
+class Group(NamedTuple):
+    """A group of tests behind an option of its own name; `there` says whether the machine has what it needs."""
+
+    needs: str
+    left_out: str
+    there: Callable[[], bool]
+
+
+def browser() -> str | None:
+    """The program of a Chromium: the one that ZIDANE_BROWSER names, or the first on PATH."""
+    names = (os.environ.get("ZIDANE_BROWSER", ""), "chromium", "chromium-browser", "google-chrome")
+    return next((found for name in names if name and (found := shutil.which(name))), None)
+
+
+GROUPS: Mapping[str, Group] = {
+    "node": Group(
+        "Node.js and npm",
+        "the Node group (official TypeScript client, acpx) was left out; `scripts/test --node` runs it",
+        lambda: bool(shutil.which("node") and shutil.which("npm")),
+    ),
+    "browser": Group(
+        "Chromium",
+        "the browser group (the page of a session) was left out; `scripts/test --browser` runs it",
+        lambda: browser() is not None,
+    ),
+}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--node", action="store_true", help="Run the tests that need Node.js and npm, too.")
+    for name, group in GROUPS.items():
+        parser.addoption(
+            f"--{name}", action="store_true", help=f"Run the tests that need {group.needs}, too."
+        )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    wanted = config.getoption("--node")
-    if wanted and not (shutil.which("node") and shutil.which("npm")):
-        raise pytest.UsageError("--node needs Node.js and npm; install them or leave the flag out.")
-    if not wanted:
-        left_out = [item for item in items if item.get_closest_marker("node")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    for name, group in GROUPS.items():
+        if not config.getoption(f"--{name}"):
+            left_out = [item for item in items if item.get_closest_marker(name)]
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if item not in left_out]
+        elif not group.there():
+            raise pytest.UsageError(f"--{name} needs {group.needs}; install it or leave the flag out.")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if not config.getoption("--node"):
-        terminalreporter.write_line(f"Note: {NODE}.")
+    for name, group in GROUPS.items():
+        if not config.getoption(f"--{name}"):
+            terminalreporter.write_line(f"Note: {group.left_out}.")
+
+
+@pytest.fixture(scope="session")
+def browser_program() -> str:
+    """The browser of the browser group."""
+    found = browser()
+    assert found is not None
+    return found

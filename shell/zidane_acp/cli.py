@@ -1,4 +1,4 @@
-"""The command line beyond the serve path: help, version, chat, setup, doctor. Built from the table of flags."""
+"""The command line beyond the serve path: help, version, chat, sessions, setup, doctor. Built from the table of flags."""
 
 import inspect
 import os
@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from zidane_acp.sessions.commands import sessions
 from zidane_acp.settings import FLAGS, Flag, Settings, SettingsProblem, parse
 from zidane_core import __version__
 from zidane_core.text import is_array
@@ -187,5 +188,6 @@ def doctor(
     return run_doctor(online=online)
 
 
+app.add_typer(sessions)
 app.command(name="serve")(_with_flags(serve))
 app.command(name="chat")(_with_flags(chat))

@@ -1,0 +1,1 @@
+"""The `sessions` commands: listing, showing, exporting, importing and removing what is stored."""
