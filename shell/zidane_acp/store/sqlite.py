@@ -32,6 +32,10 @@ WIPE: Final = (
 """`secure_delete` clears what is deleted, but not the copies that SQLite leaves behind in the gap of a page when it
 moves rows to another one. So the file is written anew, and the log is emptied into it."""
 
+LARGEST: Final = 256_000_000
+"""Bytes of a file that is still written anew: that takes about 7 ms for a megabyte, in which other programs cannot
+save, and after 3 s the machine gives a locked store up. Losing what they save would be worse than such copies."""
+
 BUSY: Final = 1
 """What a checkpoint says that others hold up."""
 
@@ -106,7 +110,9 @@ class SqliteStore:
                 if connection is None:
                     return
                 removed = rows.remove(connection, session)
-            self._wiping = WIPE if removed else self._wiping
+                small = self._path.stat().st_size <= LARGEST
+            if removed:
+                self._wiping = WIPE if small else WIPE[-1:]
             self._tidy()
 
     def close(self) -> None:

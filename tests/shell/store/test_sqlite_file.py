@@ -18,6 +18,7 @@ from zidane_acp.ports import StoreProblem
 from zidane_acp.settings import Settings
 from zidane_acp.store import SqliteStore, opening, rows, schema
 from zidane_acp.store.contract import a_save
+from zidane_acp.store.inspection import inspect
 from zidane_acp.store.place import store_path
 from zidane_core.agent.effects import Journal
 from zidane_core.data.stored import Piece, Place, Refusal
@@ -317,6 +318,7 @@ def test_opening_the_file_twice_in_a_process_keeps_its_locks(path: Path) -> None
     assert held, "an open connection holds a lock"
     other = SqliteStore(path)
     other.find("s")
+    assert inspect(path).state == "good"
     again = [line.split()[1:] for line in LOCKS.read_text().splitlines() if number in line]
     assert again == held
     other.close()
@@ -368,6 +370,18 @@ def test_what_a_reader_keeps_in_the_log_is_wiped_later(path: Path) -> None:
     store.close()
 
 
+def test_a_large_file_is_not_written_anew(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zidane_acp.store.sqlite.LARGEST", 1000)
+    store = filled(path)
+    store.append(a_save("s", 2, "my-secret " * 100_000), store.enter())
+    store.remove("s")
+    assert path.stat().st_size > 1_000_000, "it keeps its size"
+    assert b"my-secret" not in b"".join(contents(path.parent).values()), (
+        "what was deleted is cleared all the same"
+    )
+    store.close()
+
+
 # The list ------------------------------------------------------------------------------------------
 
 
@@ -399,6 +413,7 @@ def test_an_owner_that_is_gone_for_others_leaves_no_lease_in_the_file(path: Path
     assert blocker.execute("SELECT count(*) FROM leases").fetchone() == (1,)
     store.close()
     assert blocker.execute("SELECT count(*) FROM leases").fetchone() == (0,)
+    assert not store._left
     blocker.close()
 
 
