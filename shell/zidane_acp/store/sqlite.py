@@ -54,6 +54,8 @@ class SqliteStore:
         self._path: Final = path
         self._lock: Final = threading.RLock()
         self._opened: Opened | None = None
+        self._takers: Final[set[str]] = set()
+        """Owners who took a lease; others need not open the file to leave."""
         self._left: Final[set[str]] = set()
         """Owners who are gone, whose leases may still be in the file."""
         self._wiping: tuple[str, ...] = ()
@@ -64,12 +66,16 @@ class SqliteStore:
 
     def leave(self, owner: str) -> None:
         owners.leave(owner)
-        self._left.add(owner)
-        self._at_end(self._tidy)
+        if owner in self._takers:
+            self._takers.discard(owner)
+            self._left.add(owner)
+            self._at_end(self._tidy)
 
     def append(self, save: Save, owner: str) -> Refusal | Behind | None:
         try:
             with self._working("BEGIN IMMEDIATE", make=True) as connection:
+                if save.lease == "take":
+                    self._takers.add(owner)
                 # Making the file is part of this, so that there is a connection.
                 return None if connection is None else _append(connection, save, owner)
         except StoreFailure as failure:
@@ -178,8 +184,6 @@ class SqliteStore:
 
     def _tidy(self) -> None:
         """Forget the leases of those who left, and what was removed; what fails is tried again the next time."""
-        import sqlite3
-
         left = tuple(self._left)
         if left:
             with suppress(StoreProblem):
@@ -189,6 +193,8 @@ class SqliteStore:
                             rows.drop_all(connection, owner)
                 self._left.difference_update(left)
         while self._wiping and self._opened is not None:
+            import sqlite3  # here, since a process that saved nothing ends without it
+
             statement, *rest = self._wiping
             try:
                 row = self._opened.connection.execute(statement).fetchone()
