@@ -32,6 +32,10 @@ WIPE: Final = (
 """`secure_delete` clears what is deleted, but not the copies that SQLite leaves behind in the gap of a page when it
 moves rows to another one. So the file is written anew, and the log is emptied into it."""
 
+LARGEST: Final = 256_000_000
+"""Bytes of a file that is still written anew: that takes about 7 ms for a megabyte, in which other programs cannot
+save, and after 3 s the machine gives a locked store up. Losing what they save would be worse than such copies."""
+
 BUSY: Final = 1
 """What a checkpoint says that others hold up."""
 
@@ -50,6 +54,8 @@ class SqliteStore:
         self._path: Final = path
         self._lock: Final = threading.RLock()
         self._opened: Opened | None = None
+        self._takers: Final[set[str]] = set()
+        """Owners who took a lease; others need not open the file to leave."""
         self._left: Final[set[str]] = set()
         """Owners who are gone, whose leases may still be in the file."""
         self._wiping: tuple[str, ...] = ()
@@ -60,12 +66,16 @@ class SqliteStore:
 
     def leave(self, owner: str) -> None:
         owners.leave(owner)
-        self._left.add(owner)
-        self._at_end(self._tidy)
+        if owner in self._takers:
+            self._takers.discard(owner)
+            self._left.add(owner)
+            self._at_end(self._tidy)
 
     def append(self, save: Save, owner: str) -> Refusal | Behind | None:
         try:
             with self._working("BEGIN IMMEDIATE", make=True) as connection:
+                if save.lease == "take":
+                    self._takers.add(owner)
                 # Making the file is part of this, so that there is a connection.
                 return None if connection is None else _append(connection, save, owner)
         except StoreFailure as failure:
@@ -106,7 +116,9 @@ class SqliteStore:
                 if connection is None:
                     return
                 removed = rows.remove(connection, session)
-            self._wiping = WIPE if removed else self._wiping
+                small = self._path.stat().st_size <= LARGEST
+            if removed:
+                self._wiping = WIPE if small else WIPE[-1:]
             self._tidy()
 
     def close(self) -> None:
@@ -172,8 +184,6 @@ class SqliteStore:
 
     def _tidy(self) -> None:
         """Forget the leases of those who left, and what was removed; what fails is tried again the next time."""
-        import sqlite3
-
         left = tuple(self._left)
         if left:
             with suppress(StoreProblem):
@@ -183,6 +193,8 @@ class SqliteStore:
                             rows.drop_all(connection, owner)
                 self._left.difference_update(left)
         while self._wiping and self._opened is not None:
+            import sqlite3  # here, since a process that saved nothing ends without it
+
             statement, *rest = self._wiping
             try:
                 row = self._opened.connection.execute(statement).fetchone()

@@ -1,7 +1,6 @@
 """The file of the sessions: how it is made, what it leaves behind, what is refused and stays as it was."""
 
 import os
-import random
 import shutil
 import sqlite3
 import subprocess
@@ -18,6 +17,7 @@ from zidane_acp.ports import StoreProblem
 from zidane_acp.settings import Settings
 from zidane_acp.store import SqliteStore, opening, rows, schema
 from zidane_acp.store.contract import a_save
+from zidane_acp.store.inspection import inspect
 from zidane_acp.store.place import store_path
 from zidane_core.agent.effects import Journal
 from zidane_core.data.stored import Piece, Place, Refusal
@@ -317,55 +317,12 @@ def test_opening_the_file_twice_in_a_process_keeps_its_locks(path: Path) -> None
     assert held, "an open connection holds a lock"
     other = SqliteStore(path)
     other.find("s")
+    assert inspect(path).state == "good"
     again = [line.split()[1:] for line in LOCKS.read_text().splitlines() if number in line]
     assert again == held
     other.close()
     store.close()
     assert not opening.is_held(path)
-
-
-# Removing ------------------------------------------------------------------------------------------
-
-
-def test_nothing_of_a_removed_session_is_left_in_the_files(path: Path) -> None:
-    store = SqliteStore(path)
-    owner = store.enter()
-    chance = random.Random(1)
-    sizes = (1, 30, 300, 3000, 30_000)
-    for turn in range(4):
-        for number in range(60):
-            word = f"[{number}-secret]"
-            body = word * (1 + chance.choice(sizes) // len(word))
-            save = a_save(f"s{number}", 2 * turn, body, body, lease="take", head=word * 9, journal=0)
-            assert store.append(save, owner) is None
-            store.note(Journal(f"s{number}", "m", turn, word * 50), owner)
-            keep = a_save(f"s{number}", 2 * turn + 2, clears=("m",), lease="drop", head=word)
-            assert store.append(keep, owner) is None
-    everything = b"".join(contents(path.parent).values())
-    assert b"[7-secret]" in everything
-    for number in chance.sample(range(60), 40):
-        store.remove(f"s{number}")
-        assert path.with_name(path.name + "-wal").stat().st_size == 0
-        everything = b"".join(contents(path.parent).values())
-        assert f"[{number}-secret]".encode() not in everything
-        assert f"s{number}\x00".encode() not in everything
-    assert len(store.page(None, None, 99)) == 20
-    store.close()
-
-
-def test_what_a_reader_keeps_in_the_log_is_wiped_later(path: Path) -> None:
-    store = filled(path)
-    owner = store.enter()
-    store.append(a_save("s", 2, "my-secret"), owner)
-    reader = raw(path)
-    reader.execute("BEGIN")
-    reader.execute("SELECT * FROM sessions").fetchall()
-    store.remove("s")
-    assert b"my-secret" in b"".join(contents(path.parent).values())
-    reader.close()
-    store.remove("another")
-    assert b"my-secret" not in b"".join(contents(path.parent).values())
-    store.close()
 
 
 # The list ------------------------------------------------------------------------------------------
@@ -399,6 +356,7 @@ def test_an_owner_that_is_gone_for_others_leaves_no_lease_in_the_file(path: Path
     assert blocker.execute("SELECT count(*) FROM leases").fetchone() == (1,)
     store.close()
     assert blocker.execute("SELECT count(*) FROM leases").fetchone() == (0,)
+    assert not store._left
     blocker.close()
 
 

@@ -89,9 +89,11 @@ def test_a_lease_of_a_process_that_ended_without_leaving_is_free(tmp_path: Path)
     store.close()
 
 
-def test_importing_the_stores_does_not_import_sqlite3() -> None:
+def test_what_saves_nothing_does_not_import_sqlite3() -> None:
     code = (
-        "import sys, zidane_acp.store, zidane_acp.store.inspection, zidane_acp.store.place;"
+        "import sys, zidane_acp.store.inspection, zidane_acp.store.place; from pathlib import Path;"
+        "from zidane_acp.store import SqliteStore; store = SqliteStore(Path('nowhere'));"
+        "store.leave(store.enter()); store.close();"
         "print('sqlite3' in sys.modules)"
     )
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, check=True)
