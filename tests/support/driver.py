@@ -90,6 +90,9 @@ class Driver:
         self.stopped: set[str] = set()
         self.saves: dict[str, Save] = {}
         self.shown: dict[str, list[dict[str, Any]]] = {}
+        self.read: dict[str, int] = {}
+        self.loads: dict[Any, str] = {}
+        self.replayed: dict[str, set[str]] = {}
         self.heard: dict[str, set[str]] = {}
         self.tickets: dict[int, Any] = {}
         self.conflicts: set[str] = set()
@@ -208,6 +211,8 @@ class Driver:
         request_id = self.last_id if request_id is None else request_id
         prompt_of = params["sessionId"] if method == "session/prompt" else ""
         self.waiting[type(request_id).__name__, request_id] = prompt_of
+        if method == "session/load":
+            self.loads[request_id] = params["sessionId"]
         if method == "session/prompt":
             self.prompts[prompt_of] = self.prompts.get(prompt_of, 0) + 1
             self.order.setdefault(prompt_of, []).append(request_id)
@@ -337,9 +342,17 @@ class Driver:
         else:
             self.store()
             if isinstance(what, LoadThread):
-                for piece in self.disk.pieces(what):
-                    self.progress(key, piece)
+                while self.read_some(key, what):
+                    pass
             self.end(key, Ok(self.disk.value(what)))
+
+    def read_some(self, key: str, what: LoadThread) -> bool:
+        """One more piece of a history is read; gives whether there was one."""
+        pieces = self.disk.pieces(what)[self.read.get(key, 0) :]
+        if pieces:
+            self.read[key] = self.read.get(key, 0) + 1
+            self.progress(key, pieces[0])
+        return bool(pieces)
 
     def set_up(self) -> None:
         """Every job of the store and of the file system ends well, until none is left."""
@@ -421,10 +434,17 @@ class Driver:
 
     def _update(self, session: str, update: dict[str, Any]) -> None:
         kind = update["sessionUpdate"]
-        if kind in TURN_UPDATES:
+        if kind in TURN_UPDATES and not self._is_replayed(session):
             assert self.prompts.get(session, 0) > 0, f"an update after the answer: {update}"
         cards = self.cards.setdefault(session, {})
-        if kind == "tool_call":
+        if self._is_replayed(session):
+            if kind == "tool_call":
+                self.replayed.setdefault(session, set()).add(update["toolCallId"])
+            if kind == "tool_call_update":
+                assert update["toolCallId"] in self.replayed[session], "an update before its card"
+            if kind in {"tool_call", "tool_call_update"}:
+                cards[update["toolCallId"]] = update.get("status", cards.get(update["toolCallId"], "pending"))
+        elif kind == "tool_call":
             assert update["toolCallId"] not in cards, "a call id was used twice"
             cards[update["toolCallId"]] = update["status"]
         elif kind == "tool_call_update":
@@ -433,6 +453,11 @@ class Driver:
             cards[update["toolCallId"]] = update.get("status", status)
             if update.get("status") in DONE:
                 assert "rawOutput" in update and "content" in update, update
+
+    def _is_replayed(self, session: str) -> bool:
+        """Whether a load of this session waits for its answer."""
+        waiting = self.waiting.keys() - self.answers.keys()
+        return any(self.loads.get(number) == session for _, number in waiting)
 
     def _check(self) -> None:
         open_table = self.connection.open
