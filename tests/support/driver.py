@@ -143,10 +143,9 @@ class Driver:
             heard.update(entry.message for entry in said)
             if self._is_replay(known, thread, frames):
                 self.shown[thread.id] = []
-            elif known is not None and known.setup is not None and known.setup.kind == "resume":
-                if known.phase == "opening" and thread.phase == "open":
-                    # Its client has kept what was shown.
-                    self.shown[thread.id] = self._spoken(whole(replace(thread, turn=None)))
+            elif self._is_resumed(known, thread):
+                # Its client has kept what was shown.
+                self.shown[thread.id] = self._spoken(whole(replace(thread, turn=None)))
             self.shown.setdefault(thread.id, [])
             if known is not None and known.turn is None and said:
                 self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
@@ -168,6 +167,11 @@ class Driver:
             return not len(known.log)
         answer = self.answer_of(self.tickets.get(known.setup.ticket))
         return answer in frames and answer is not None and "result" in answer
+
+    @staticmethod
+    def _is_resumed(known: Thread | None, thread: Thread) -> bool:
+        setup = None if known is None or known.phase != "opening" or thread.phase != "open" else known.setup
+        return setup is not None and setup.kind == "resume"
 
     def _stored(self, session: str) -> list[history.Entry]:
         return [entry_of(text) for text in self.disk.entries.get(session, ())]
