@@ -196,7 +196,8 @@ class Driver:
     def check_replay(self) -> None:
         """The replay law, for every session whose log holds no entries of another program."""
         for thread in self.connection.agent.threads.values():
-            if thread.outlet and thread.id not in self.conflicts and thread.phase in {"open", "cold"}:
+            is_shown = thread.phase == "open" or (thread.phase == "cold" and thread.setup is None)
+            if thread.outlet and thread.id not in self.conflicts and is_shown:
                 cold = replay(thread.id, self._stored(thread.id))
                 replayed = self._spoken(whole(thread) if thread.phase == "open" else cold)
                 shown = fold(self.shown.get(thread.id, []))
