@@ -364,7 +364,7 @@ def test_a_running_turn_is_not_disturbed_and_goes_on_streaming(method: str) -> N
     driver.store()
     assert code(driver, prompt) == 0
     if method == "session/load":
-        assert fold([u for u in driver.shown[session]]) == fold(
+        assert fold(driver.shown[session]) == fold(
             driver.updates(session)[seen_updates(driver, seen) :]
         )
 

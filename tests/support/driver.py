@@ -173,7 +173,9 @@ class Driver:
 
     def _load_answer(self, known: Thread | None) -> dict[str, Any] | None:
         setup = None if known is None else known.setup
-        return None if setup is None or setup.kind == "new" else self.answer_of(self.tickets.get(setup.ticket))
+        return (
+            None if setup is None or setup.kind == "new" else self.answer_of(self.tickets.get(setup.ticket))
+        )
 
     @staticmethod
     def _is_resumed(known: Thread | None, thread: Thread) -> bool:
