@@ -364,9 +364,7 @@ def test_a_running_turn_is_not_disturbed_and_goes_on_streaming(method: str) -> N
     driver.store()
     assert code(driver, prompt) == 0
     if method == "session/load":
-        assert fold(driver.shown[session]) == fold(
-            driver.updates(session)[seen_updates(driver, seen) :]
-        )
+        assert fold(driver.shown[session]) == fold(driver.updates(session)[seen_updates(driver, seen) :])
 
 
 def seen_updates(driver: Driver, frames: int) -> int:
