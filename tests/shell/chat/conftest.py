@@ -10,10 +10,17 @@ from support.terminal import Start, Terminal
 PROGRAM = (sys.executable, "-P", "-m", "zidane_acp.main", "chat")
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test stores a session where the user's are."""
+    monkeypatch.setenv("ZIDANE_ACP_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
+def start(home: Path, tmp_path: Path) -> Iterator[Start]:
     opened: list[Terminal] = []
-    home, cwd = tmp_path / "home", tmp_path / "work"
+    cwd = tmp_path / "work"
     cwd.mkdir()
 
     def run(*words: str) -> Terminal:
