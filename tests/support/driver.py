@@ -17,6 +17,7 @@ from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Rece
 from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
+from zidane_core.agent import pages
 from zidane_core.agent.effects import Exit, Journal, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
@@ -182,6 +183,15 @@ class Driver:
         setup = None if known is None or known.phase != "opening" or thread.phase != "open" else known.setup
         return setup is not None and setup.kind == "resume"
 
+    def _read_again(self, thread: Thread) -> Thread:
+        """A thread whose history was given back, as it will be when that is read again."""
+        log: pages.Pages[history.Entry] = pages.Pages()
+        for entry in self._stored(thread.id):
+            log = pages.append(log, entry)
+        return replace(
+            thread, log=log, cut=True, store=replace(thread.store, journal=self.disk.journal(thread.id))
+        )
+
     def _stored(self, session: str) -> list[history.Entry]:
         return [entry_of(text) for text in self.disk.entries.get(session, ())]
 
@@ -207,8 +217,8 @@ class Driver:
         for thread in self.connection.agent.threads.values():
             is_shown = thread.phase == "open" or (thread.phase == "cold" and thread.setup is None)
             if thread.outlet and thread.id not in self.conflicts and is_shown:
-                cold = replay(thread.id, self._stored(thread.id))
-                replayed = self._spoken(whole(thread) if thread.phase == "open" else cold)
+                read = thread if thread.phase == "open" else self._read_again(thread)
+                replayed = self._spoken(whole(read))
                 shown = fold(self.shown.get(thread.id, []))
                 assert fold(replayed) == shown, (
                     f"a replay would show something else:\n{fold(replayed)}\n{shown}"
