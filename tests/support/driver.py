@@ -36,7 +36,8 @@ from zidane_core.agent.events import (
 )
 from zidane_core.agent.log import view_of
 from zidane_core.agent.presets import ACP_DEFAULT
-from zidane_core.agent.records import entry_of
+from zidane_core.agent.records import entry_of, text_of
+from zidane_core.agent.repairing import repairs
 from zidane_core.agent.replaying import replay, whole
 from zidane_core.agent.state import Options, Thread
 from zidane_core.agent.work import (
@@ -154,7 +155,8 @@ class Driver:
                 if said and loaded == frame and known is not None and known.turn is None:
                     # A turn that begins in the same moment begins behind the replay.
                     self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
-                if frame.get("error", {}).get("data") == {"kind": "in_use"}:
+                refused = frame.get("error", {}).get("data") == {"kind": "in_use"}
+                if refused and self.waiting.get(id_of(frame)) == thread.id:
                     self._forget(thread)
                 if frame.get("method") == "session/update" and frame["params"]["sessionId"] == thread.id:
                     self.shown[thread.id].append(frame["params"]["update"])
@@ -315,16 +317,19 @@ class Driver:
         """Another program appended a whole turn first."""
         key, save = self.saves.popitem()
         self.conflicts.add(save.session)
+        thread = self.connection.agent.threads.get(save.session)
+        assert thread is not None
         rows = self.disk.entries.setdefault(save.session, [])
         known = len(rows)
         assert known == save.expected_seq
         theirs = (
+            *repairs(self._read_again(thread).log, self.disk.journal(save.session)),
             history.UserSaid(f"msg_other_{known}", (Text("theirs"),), 99),
             history.CallMade(call=f"call_other_{known}", name="f", arguments="{}", title="f", kind="other"),
             history.ResultMade(call=f"call_other_{known}", name="f", content=(Text("r"),), failed=False),
             history.TurnEnded(99, "end_turn"),
         )
-        rows.extend(msgspec.json.encode(entry).decode() for entry in theirs)
+        rows.extend(text_of(entry) for entry in theirs)
         self.feed(Conflict(self.now, key, tuple(rows[known:]), self.disk.journal(save.session)))
 
     def fail_save(self, reason: Any) -> None:
