@@ -119,6 +119,16 @@ def answers(frames: Sequence[Frame], method: str) -> list[dict[str, Any]]:
     return [m for way, m in messages if way == "out" and "method" not in m and json.dumps(m["id"]) in asked]
 
 
+def before_answer(frames: Sequence[Frame], method: str) -> list[str]:
+    """What the agent showed between the request of this method and its answer."""
+    messages = [(frame.direction, json.loads(frame.line)) for frame in frames]
+    [asked] = [at for at, (way, m) in enumerate(messages) if way == "in" and m.get("method") == method]
+    key = messages[asked][1]["id"]
+    later = [m for way, m in messages[asked + 1 :] if way == "out"]
+    answered = next(at for at, m in enumerate(later) if "method" not in m and m["id"] == key)
+    return [m["params"]["update"]["sessionUpdate"] for m in later[:answered] if "params" in m]
+
+
 def wait_for(happened: Callable[[], bool], what: str) -> None:
     """Looks every 20 ms: another process writes or ends, there is nothing to wait on."""
     deadline = time.monotonic() + PATIENCE

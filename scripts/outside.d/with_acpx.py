@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from node_packages import ACPX, NODE_22, install, node
 from sse_server import SseServer
-from stage import PATIENCE, Failed, Stage, answers, program, sent, wait_for
+from stage import PATIENCE, Failed, Stage, answers, before_answer, program, sent, wait_for
 from with_typescript import ENDLESS, REFUSED, WRITE
 
 NO_SESSION: Final = 4  # the exit code of acpx where a name has no open session
@@ -152,6 +152,9 @@ def acpx_sessions(folder: Path) -> None:
     places = [exported.find(prompt) for prompt in prompts]
     if places != sorted(places) or -1 in places:
         raise Failed("the stored session does not have the prompts in their order")
+    for frames in stage.connections():
+        if "session/resume" in sent(frames) and (shown := before_answer(frames, "session/resume")):
+            raise Failed(f"session/resume showed something before its answer: {shown}")
     stage.check()
 
 

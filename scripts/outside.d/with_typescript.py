@@ -2,13 +2,11 @@
 
 import json
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from node_packages import TYPESCRIPT_SDK, install, node, place
-from outside.schema_check import Frame
-from stage import PATIENCE, ROOT, Failed, Stage, answers
+from stage import PATIENCE, ROOT, Failed, Stage, answers, before_answer
 
 HERE: Final = ROOT / "scripts" / "outside.d"
 WRITE: Final = {"tool": "write_file", "args": {"path": "hello.txt", "content": "hi\n"}}
@@ -69,13 +67,3 @@ def restart(folder: Path) -> None:
             raise Failed("session/delete was not answered with {} twice")
         if shown := before_answer(frames, "session/resume"):
             raise Failed(f"session/resume showed something before its answer: {shown}")
-
-
-def before_answer(frames: Sequence[Frame], method: str) -> list[str]:
-    """What the agent showed between the request of this method and its answer."""
-    messages = [(frame.direction, json.loads(frame.line)) for frame in frames]
-    [asked] = [at for at, (way, m) in enumerate(messages) if way == "in" and m.get("method") == method]
-    key = messages[asked][1]["id"]
-    later = [m for way, m in messages[asked + 1 :] if way == "out"]
-    answered = next(at for at, m in enumerate(later) if "method" not in m and m["id"] == key)
-    return [m["params"]["update"]["sessionUpdate"] for m in later[:answered] if "params" in m]
