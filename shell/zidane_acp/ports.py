@@ -86,7 +86,8 @@ class Store(Protocol):
         ...
 
     def page(self, cwd: str | None, after: Place | None, limit: int) -> tuple[StoredRow, ...]:
-        """At most `limit` sessions of a folder (None: of all), the newest first, behind a place of the list."""
+        """At most `limit` sessions of a folder (None: of all), the newest first, behind a place of the list. Those
+        without any entry are not in the list, and may be forgotten after a week."""
         ...
 
     def remove(self, session: str) -> None:

@@ -94,7 +94,7 @@ class Walk(RuleBasedStateMachine):
         self.driver = Driver(self.options)
         self.driver.initialize()
         self.kills = 0
-        self.sessions = [self.driver.session(), self.driver.session("/other")]
+        self.sessions = [self.driver.session(settled=False), self.driver.session("/other", settled=False)]
         self.asked: list[Any] = []
         self.ending = ending
 
@@ -161,7 +161,7 @@ class Walk(RuleBasedStateMachine):
         session = self.sessions[which]
         self.driver.stopping.add(session)
         self.driver.request("session/close", sessionId=session)
-        self.sessions[which] = self.driver.session("/again")
+        self.sessions[which] = self.driver.session("/again", settled=False)
 
     @rule(
         which=st.integers(0, 1), method=st.sampled_from(["load", "resume"]), cwd=st.sampled_from(["", "/x"])
@@ -186,7 +186,7 @@ class Walk(RuleBasedStateMachine):
         session = self.sessions[which]
         self.driver.stopping.add(session)
         self.driver.request("session/delete", sessionId=session)
-        self.sessions[which] = self.driver.session("/again")
+        self.sessions[which] = self.driver.session("/again", settled=False)
 
     @precondition(lambda self: self.options.store and self.kills < 3)
     @rule(method=st.sampled_from(["load", "resume"]))
@@ -204,7 +204,7 @@ class Walk(RuleBasedStateMachine):
             assert answer is not None
             if session not in disk.rows:
                 assert answer["error"]["code"] == -32002
-                self.sessions[which] = self.driver.session("/again")
+                self.sessions[which] = self.driver.session("/again", settled=False)
                 continue
             assert "result" in answer
             live = stored[session]

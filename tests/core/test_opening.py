@@ -64,6 +64,30 @@ def texts(request: Any) -> list[str]:
     return [m.parts[0].text for m in request.messages if isinstance(m, models.UserMessage)]
 
 
+def test_a_session_that_was_never_used_can_be_opened_by_another_program() -> None:
+    driver, session = ready(STORED)
+    second = again(driver.disk)
+    for method in ("session/load", "session/resume"):
+        assert code(second, second.load(session, method=method)) == 0
+    listed = second.request("session/list")
+    second.set_up()
+    assert answered(second, listed)["result"]["sessions"][0]["sessionId"] == session, "it is open here"
+    third = again(driver.disk, seed="third")
+    listed = third.request("session/list")
+    third.set_up()
+    assert answered(third, listed)["result"]["sessions"] == []
+    second.prompt(session, "Please.")
+    second.store()
+    second.round(said("Done."))
+    second.store()
+    assert texts_of(second.disk, session) == ["Please."]
+
+
+def texts_of(disk: Disk, session: str) -> list[str]:
+    entries = [records.entry_of(text) for text in disk.entries[session]]
+    return [entry.parts[0].text for entry in entries if isinstance(entry, history.UserSaid)]  # type: ignore[union-attr]
+
+
 # Load and resume -----------------------------------------------------------------------------------
 
 

@@ -40,6 +40,25 @@ def test_the_prompt_is_saved_before_the_model_is_asked_and_takes_the_lease() -> 
     assert len(driver.model_jobs()) == 1
 
 
+def test_a_new_session_gets_its_row_and_its_answer_does_not_wait_for_that() -> None:
+    driver = Driver(STORED)
+    driver.initialize()
+    session = driver.session(settled=False)
+    assert (save(driver).entries, save(driver).expected_seq, save(driver).lease) == ((), 0, "keep")
+    driver.fail_save("locked")
+    assert not driver.saves
+    pause_ends(driver)
+    driver.store()
+    assert session in driver.disk.rows and entries(driver, session) == []
+    driver = Driver(STORED)
+    driver.initialize()
+    session = driver.session(settled=False)
+    driver.fail_save("disk")
+    driver.prompt(session)
+    driver.round(said("hi"))
+    assert driver.text().count("can no longer be saved") == 1 and not driver.saves
+
+
 def test_the_answer_waits_for_its_save_which_drops_the_lease() -> None:
     driver, session = ready(STORED)
     asked = driver.prompt(session)

@@ -58,7 +58,8 @@ class Disk:
         rows = [
             row
             for row in rows
-            if what.cwd in (None, row.cwd)
+            if self.entries.get(row.session) != []  # only opened so far
+            and what.cwd in (None, row.cwd)
             and (after is None or (row.updated, row.session) < (after.updated, after.session))
         ]
         return Listed(tuple(rows[: what.limit]))

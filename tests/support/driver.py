@@ -257,14 +257,17 @@ class Driver:
     def initialize(self) -> None:
         self.request("initialize", protocolVersion=1, clientCapabilities=self.capabilities)
 
-    def session(self, cwd: str = "/project") -> str:
-        """A new session, its folder looked at."""
+    def session(self, cwd: str = "/project", settled: bool = True) -> str:
+        """A new session, its folder looked at; `settled` when it has its row in the store, too."""
         asked = self.request("session/new", cwd=cwd, mcpServers=[])
         newest = [key for key, what in self.jobs.items() if isinstance(what, CheckPaths)][-1]
         self.end(newest, Ok(CheckedPaths()))
         answer = self.answer_of(asked)
         assert answer is not None
-        return answer["result"]["sessionId"]
+        session: str = answer["result"]["sessionId"]
+        for key in [key for key, save in self.saves.items() if settled and save.session == session]:
+            self.store_one(key)
+        return session
 
     def prompt(self, session: str, text: str = "hello") -> Any:
         return self.request("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
@@ -303,8 +306,9 @@ class Driver:
         while self.saves:
             self.store_one()
 
-    def store_one(self) -> None:
-        key, save = self.saves.popitem()
+    def store_one(self, key: str | None = None) -> None:
+        key = key or next(reversed(self.saves))
+        save = self.saves.pop(key)
         if not (self.disk.has_all_before(save) and self.disk.knows_the_journal(save)):
             theirs = tuple(self.disk.entries.get(save.session, ())[save.expected_seq :])
             self.conflicts.add(save.session)
@@ -413,7 +417,7 @@ class Driver:
             assert not any(save.session == effect.session for save in self.saves.values()), (
                 "two saves in flight"
             )
-            assert effect.key not in self.keys and effect.entries
+            assert effect.key not in self.keys and (effect.entries or not effect.expected_seq)
             self.keys.add(effect.key)
             self.saves[effect.key] = effect
         elif isinstance(effect, Journal):

@@ -47,7 +47,8 @@ class Save(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="save"):
 
     One transaction: the entries, the session's row (`cwd`, `updated` in seconds since 1970, `head` as JSON text), the
     lease, and the journal of the messages in `clears`, which are entries now. With `take`, the journal must also
-    still have `journal` characters in all. A session that is not stored yet is made by a save that expects 0 entries.
+    still have `journal` characters in all. A session that is not stored yet is made by a save that expects 0 entries; it
+    may have none, which gives the session its row only.
     """
 
     key: Key

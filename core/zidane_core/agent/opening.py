@@ -171,7 +171,7 @@ def progress(options: Options, thread: Thread, batch: tuple[Progress, ...]) -> M
 
 def _loaded(options: Options, thread: Thread, setup: Setup, loaded: Loaded) -> Moved:
     missing = repairing.repairs(thread.log, loaded.journal)
-    store = replace(thread.store, seq=len(thread.log), journal=loaded.journal)
+    store = replace(thread.store, made=True, seq=len(thread.log), journal=loaded.journal)
     thread = replace(thread, store=store, cut=bool(missing))
     unread = sum(isinstance(entry, Unread) for entry in thread.log)
     if unread and setup.kind != "warm":

@@ -38,9 +38,9 @@ DOCTOR: Final = "`zidane-acp doctor` says what is wrong."
 def save(options: Options, thread: Thread) -> Moved:
     """Save what is new, unless a save is on its way."""
     store, turn = thread.store, thread.turn
-    new = pages.after(thread.log, store.seq) if _may_save(thread) else ()
-    if not new:
+    if not _may_save(thread):
         return thread, ()
+    new = pages.after(thread.log, store.seq)
     thread, key = moves.key(thread)
     ended = turn is not None and turn.value is not None
     lease: Lease = "keep" if turn is None else "drop" if ended else "keep" if store.lease else "take"
@@ -60,14 +60,16 @@ def save(options: Options, thread: Thread) -> Moved:
             records.Head(thread.title.text, thread.roots[1:], thread.created), thread.head
         ),
     )
-    thread = replace(thread, store=replace(store, saving=key, flying=len(new), leasing=lease, held=False))
-    return thread, (made,)
+    store = replace(store, made=True, saving=key, flying=len(new), leasing=lease, held=False)
+    return replace(thread, store=store), (made,)
 
 
 def _may_save(thread: Thread) -> bool:
     store = thread.store
     if store.state != "open" or store.saving or store.pause or thread.phase != "open":
         return False
+    if not store.made:
+        return True  # the row of a new session, so that another program can open it by its id
     return len(thread.log) > store.seq and not (store.held and thread.turn is None)
 
 
@@ -132,7 +134,8 @@ def save_failed(options: Options, thread: Thread, event: SaveFailed) -> Moved:
     if event.reason == "locked" and store.tries + 1 < TRIES:
         thread, pause = moves.key(thread)
         tries = store.tries + 1
-        thread = replace(thread, store=replace(thread.store, tries=tries, pause=pause))
+        made = bool(thread.store.seq)
+        thread = replace(thread, store=replace(thread.store, made=made, tries=tries, pause=pause))
         return thread, (Start(pause, Wait(PAUSE * tries)),)
     if event.reason == "in_use":
         return _not_ours(thread)

@@ -193,13 +193,14 @@ class QueuedPrompt(msgspec.Struct, frozen=True, gc=False):
 class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """How a thread is stored: not at all, in an open store, or in memory since the store failed.
 
-    `seq` entries are on disk. `saving` is the save in flight, of `flying` entries with `leasing`. `lease` tells
+    `made` says that the session has a row, or will have one. `seq` entries are on disk. `saving` is the save in flight, of `flying` entries with `leasing`. `lease` tells
     that the session is ours. `tries` counts saves that found the store locked, `pause` is the wait after one.
     `held` entries wait for the next turn, since another program works in the session. `journal` is what a program
     that ended in the middle of a message had kept of it.
     """
 
     state: Literal["none", "open", "memory"] = "none"
+    made: bool = False
     seq: int = 0
     saving: Key = ""
     flying: int = 0

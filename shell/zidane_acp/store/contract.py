@@ -38,7 +38,7 @@ def a_save(
     lease: Literal["take", "keep", "drop"] = "keep",
     clears: tuple[str, ...] = (),
     journal: int = 0,
-    cwd: str = "/work",
+    cwd: str = "/project",
     updated: float = 1000.0,
     head: str = "{}",
 ) -> Save:
@@ -125,7 +125,7 @@ class StoreContract:
             assert store.append(a_save("s", 0, head="first"), one) is None
             assert store.read("s", 0, 10) == Piece((), last=True)
             assert store.append(a_save("s", 0, head="second"), one) is None
-            assert store.find("s") == StoredRow("s", "/work", 1000.0, "second")
+            assert store.find("s") == StoredRow("s", "/project", 1000.0, "second")
 
     def test_a_session_is_read_in_pieces(self) -> None:
         with self.store() as (store, one, _):
@@ -147,7 +147,7 @@ class StoreContract:
             assert store.append(a_save("s", 1, "x", head="ours"), two) == Behind(("b", "c"))
             assert store.append(a_save("s", 0, "x"), two) == Behind(("a", "b", "c"))
             assert store.read("s", 0, 10).entries == ("a", "b", "c")
-            assert store.find("s") == StoredRow("s", "/work", 1000.0, "theirs")
+            assert store.find("s") == StoredRow("s", "/project", 1000.0, "theirs")
             assert store.append(a_save("s", 3, "x"), two) is None
 
     def test_a_save_to_a_session_that_is_not_there_is_refused(self) -> None:
@@ -240,7 +240,7 @@ class StoreContract:
         with self.store() as (store, one, _):
             times = {"a": 1.0, "b": 3.0, "c": 2.0, "d": 2.0, "é": 2.0, "🦀": 2.0, "Z": 2.0}
             for name, updated in times.items():
-                store.append(a_save(name, 0, updated=updated), one)
+                store.append(a_save(name, 0, "x", updated=updated), one)
             expected = ("b", "🦀", "é", "d", "c", "Z", "a")
             assert tuple(row.session for row in store.page(None, None, 99)) == expected
             for size in (1, 2, 3):
@@ -251,21 +251,30 @@ class StoreContract:
     def test_a_session_that_moves_to_the_front_is_not_seen_twice(self) -> None:
         with self.store() as (store, one, _):
             for number in range(9):
-                store.append(a_save(f"s{number}", 0, updated=float(number)), one)
+                store.append(a_save(f"s{number}", 0, "x", updated=float(number)), one)
             seen: list[str] = []
             for turn, name in enumerate(_walk(store, None, 2)):
                 seen.append(name)
-                store.append(a_save(f"s{turn}", 0, updated=100.0 + turn), one)
+                store.append(a_save(f"s{turn}", 1, updated=100.0 + turn), one)
             assert len(seen) == len(set(seen))
             assert seen[:5] == ["s8", "s7", "s6", "s5", "s4"]
 
     def test_the_list_of_a_folder_has_its_sessions_only(self) -> None:
         with self.store() as (store, one, _):
             for number, cwd in enumerate(("/a", "/a/b", "/A", "/a", "")):
-                store.append(a_save(f"s{number}", 0, updated=float(number), cwd=cwd), one)
+                store.append(a_save(f"s{number}", 0, "x", updated=float(number), cwd=cwd), one)
             assert tuple(_walk(store, "/a", 1)) == ("s3", "s0")
             assert tuple(_walk(store, "", 1)) == ("s4",)
             assert store.page("/none", None, 5) == ()
+
+    def test_a_session_without_entries_can_be_opened_and_is_not_in_the_list(self) -> None:
+        with self.store() as (store, one, two):
+            assert store.append(a_save("s", 0, cwd="/a", updated=5.0, head="h"), one) is None
+            assert store.find("s") == StoredRow("s", "/a", 5.0, "h")
+            assert store.read("s", 0, 9) == Piece((), last=True)
+            assert store.page(None, None, 9) == store.page("/a", None, 9) == ()
+            assert store.append(a_save("s", 0, "x", updated=6.0), two) is None
+            assert [row.session for row in store.page(None, None, 9)] == ["s"]
 
     # Removing --------------------------------------------------------------------------------------
 

@@ -88,7 +88,8 @@ class MemoryStore:
 
     def page(self, cwd: str | None, after: Place | None, limit: int) -> tuple[StoredRow, ...]:
         with self._lock:
-            rows = [session.row for session in self._sessions.values() if cwd in (None, session.row.cwd)]
+            listed = (session for session in self._sessions.values() if session.entries)
+            rows = [session.row for session in listed if cwd in (None, session.row.cwd)]
         if after is not None:
             place = (after.updated, after.session)
             rows = [row for row in rows if _place(row) < place]

@@ -70,7 +70,7 @@ def find(connection: sqlite3.Connection, session: str) -> StoredRow | None:
 
 def page_query(cwd: str | None, after: Place | None) -> tuple[str, tuple[str | float, ...]]:
     """The list of sessions, the newest first; each of its four forms walks along one index."""
-    conditions: list[str] = []
+    conditions = ["seq > 0"]
     values: list[str | float] = []
     if cwd is not None:
         conditions.append("cwd = ?")
@@ -78,8 +78,8 @@ def page_query(cwd: str | None, after: Place | None) -> tuple[str, tuple[str | f
     if after is not None:
         conditions.append("(updated, id) < (?, ?)")
         values.extend((after.updated, after.session))
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    query = f"SELECT id, cwd, updated, head FROM sessions{where} ORDER BY updated DESC, id DESC"
+    where = " AND ".join(conditions)
+    query = f"SELECT id, cwd, updated, head FROM sessions WHERE {where} ORDER BY updated DESC, id DESC"
     return query, tuple(values)
 
 
@@ -101,6 +101,11 @@ def page(
 def remove(connection: sqlite3.Connection, session: str) -> bool:
     """Remove all that is known of a session; whether there was anything."""
     return sum([connection.execute(statement, (session,)).rowcount for statement in _REMOVE]) > 0
+
+
+def forget_empty(connection: sqlite3.Connection, before: float) -> None:
+    """Remove the sessions that were opened before this time and never used."""
+    connection.execute("DELETE FROM sessions WHERE seq = 0 AND updated < ?", (before,))
 
 
 def append(connection: sqlite3.Connection, save: Save) -> None:

@@ -15,8 +15,9 @@ MIGRATIONS: Final[Mapping[int, tuple[str, ...]]] = {
     0: (
         "CREATE TABLE sessions (id TEXT NOT NULL PRIMARY KEY, cwd TEXT NOT NULL, updated REAL NOT NULL,"
         " head TEXT NOT NULL, seq INTEGER NOT NULL)",
-        "CREATE INDEX sessions_by_time ON sessions (updated, id)",
-        "CREATE INDEX sessions_by_folder ON sessions (cwd, updated, id)",
+        "CREATE INDEX sessions_by_time ON sessions (updated, id) WHERE seq > 0",
+        "CREATE INDEX sessions_by_folder ON sessions (cwd, updated, id) WHERE seq > 0",
+        "CREATE INDEX sessions_without_entries ON sessions (updated) WHERE seq = 0",
         "CREATE TABLE entries (session TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL,"
         " PRIMARY KEY (session, seq)) WITHOUT ROWID",
         # `place` keeps the order of writing: overwriting a row does not change it.

@@ -39,6 +39,9 @@ save, and after 3 s the machine gives a locked store up. Losing what they save w
 BUSY: Final = 1
 """What a checkpoint says that others hold up."""
 
+EMPTY_KEPT: Final = 7 * 24 * 3600.0
+"""Seconds after which a session that was opened and never used is forgotten."""
+
 END_WITHIN: Final = 0.5
 """Seconds that leaving and closing wait for a thread that is inside."""
 
@@ -219,6 +222,8 @@ def _append(connection: sqlite3.Connection, save: Save, owner: str) -> Refusal |
     if judged == "behind":
         missing = rows.entries(connection, session, save.expected_seq, stored or 0)
         return Behind(missing, rows.journal(connection, session))
+    if stored is None and not save.entries:
+        rows.forget_empty(connection, save.updated - EMPTY_KEPT)
     rows.append(connection, save)
     if save.lease == "take":
         rows.take(connection, session, owner, now)

@@ -180,7 +180,7 @@ def test_a_head_and_a_journal_that_are_damaged_read_as_nothing(
     store.note(Journal("s", "m", 0, "x"), ME)
     change(path, f"UPDATE sessions SET head = {value} WHERE id = 's'")
     change(path, f"UPDATE journal SET body = {value}")
-    assert store.find("s") == StoredRow("s", "/work", 1000.0, "")
+    assert store.find("s") == StoredRow("s", "/project", 1000.0, "")
     assert [row.session for row in store.page(None, None, 9)] == ["t", "s"]
     assert store.read("s", 0, 9).journal == (JournalRow("m", 0, ""),)
 
@@ -188,7 +188,7 @@ def test_a_head_and_a_journal_that_are_damaged_read_as_nothing(
 def test_a_row_with_a_damaged_time_is_left_out_of_the_list(store: SqliteStore, path: Path) -> None:
     change(path, "UPDATE sessions SET updated = x'ff' WHERE id = 's'")
     assert [row.session for row in store.page(None, None, 1)] == ["t"]
-    assert store.find("s") == StoredRow("s", "/work", 0.0, "{}")
+    assert store.find("s") == StoredRow("s", "/project", 0.0, "{}")
 
 
 def test_a_damaged_number_of_entries_stops_that_session_only(store: SqliteStore, path: Path) -> None:

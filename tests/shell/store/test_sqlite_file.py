@@ -328,7 +328,7 @@ def test_opening_the_file_twice_in_a_process_keeps_its_locks(path: Path) -> None
 # The list ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cwd", [None, "/work"])
+@pytest.mark.parametrize("cwd", [None, "/project"])
 @pytest.mark.parametrize("after", [None, Place(1.0, "s")])
 def test_the_list_walks_along_an_index(cwd: str | None, after: Place | None, path: Path) -> None:
     store = filled(path)
@@ -405,3 +405,20 @@ print("closed")
 def test_closing_does_not_wait_for_a_call_that_hangs(path: Path) -> None:
     done = subprocess.run((sys.executable, "-c", PROGRAM, str(path)), capture_output=True, timeout=20)
     assert done.stdout == b"closed\n"
+
+
+def test_sessions_that_were_never_used_are_forgotten_after_a_week(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "sessions.db")
+    owner = store.enter()
+    day = 24 * 3600.0
+    store.append(a_save("empty", 0, updated=0.0), owner)
+    store.append(a_save("used", 0, "x", updated=0.0), owner)
+    store.append(a_save("young", 0, updated=2 * day), owner)
+    assert store.find("empty") is not None
+    store.append(a_save("new", 0, updated=8 * day), owner)
+    assert [name for name in ("empty", "used", "young", "new") if store.find(name)] == [
+        "used",
+        "young",
+        "new",
+    ]
+    store.close()
