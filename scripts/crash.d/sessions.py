@@ -61,7 +61,11 @@ def turns_of(agent: Agent, session: str, prompts: dict[int, str], after: int = 0
             if frame["id"] in prompts:
                 answers[frame["id"]] = (at, frame)
                 current = asked.index(frame["id"]) + 1
-        elif current < len(asked) and frame.get("params", {}).get("sessionId") == session:
+        elif (
+            current < len(asked)
+            and frame["method"] == "session/update"
+            and frame["params"]["sessionId"] == session
+        ):
             updates[current].append((at, frame["params"]["update"]))
     turns: list[Turn] = []
     for number, seen in zip(asked, updates, strict=True):
