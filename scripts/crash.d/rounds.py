@@ -10,12 +10,19 @@ import rules
 import shapes
 import stored
 from agent import PATIENCE, Agent, Broken, Trigger
+from busy import busy
 from sessions import Session, State, replayed, turns_of
 from shapes import SHAPES, Shape
 
 FILE: Final = "sessions.db"
 OLD: Final = 0.5
 """How often a round works on a session of an earlier one."""
+
+TWO: Final = 5
+"""Every so many rounds there are two agents."""
+
+BUSY: Final = 0.3
+"""How often another program works in the file while one agent does."""
 
 RECENT: Final = 40
 """How many sessions back that may be; older ones stay as they are, which is looked at, too."""
@@ -57,6 +64,7 @@ class Round:
     shape: Shape
     chance: random.Random
     trigger: Trigger
+    busy: bool = False
     told: str = ""
     found: list[str] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -84,24 +92,24 @@ class Round:
 def begin(course: Course, number: int) -> Round:
     """What is done in a round. The first of each shape goes to its end, which tells how long it takes."""
     shape, chance = SHAPES[number % len(SHAPES)], random.Random(f"{course.seed}:{number}")
-    return Round(course, number, shape, chance, _trigger(shape, course.lengths.get(shape.name), chance))
-
-
-def _trigger(shape: Shape, length: Length | None, chance: random.Random) -> Trigger:
+    length = course.lengths.get(shape.name)
     if length is None:
-        return Trigger("end")
-    kind = chance.choice(("time", "time", "frame", "answer"))
-    if kind == "time":
-        return Trigger("time", chance.uniform(0, length.seconds))
-    if kind == "frame":
-        return Trigger("frame", chance.randint(1, length.frames))
-    return Trigger("answer", chance.randint(1, shape.prompts - shape.hangs))
+        return Round(course, number, shape, chance, Trigger("end"))
+    busy = number % TWO != TWO - 1 and chance.random() < BUSY
+    # An answer that comes before its save is seen where the save has to wait.
+    kind = chance.choice(("time", "frame", "answer", "answer" if busy else "time"))
+    amounts = {
+        "time": chance.uniform(0, length.seconds),
+        "frame": chance.randint(1, length.frames),
+        "answer": chance.randint(1, shape.prompts - shape.hangs),
+    }
+    return Round(course, number, shape, chance, Trigger(kind, amounts[kind]), busy)
 
 
 def play(one: Round) -> None:
     """A round from its first prompt to the last look."""
     try:
-        touched = _two_agents(one) if one.number % 5 == 4 else _one_agent(one)
+        touched = _two_agents(one) if one.number % TWO == TWO - 1 else _one_agent(one)
         _look(one, touched)
     except Broken as problem:
         one.found.append(str(problem))
@@ -124,9 +132,10 @@ def _one_agent(one: Round) -> list[Session]:
     agent = one.start("killed", shapes.write(one.script("killed"), one.shape, count, f"{one.mark}0"))
     touched = _chosen(one, agent, count)
     begin = len(agent.seen)
-    agent.arm(one.trigger)
-    prompts = {session.id: _prompts(one, agent, session) for session in touched}
-    _kill(one, agent, [asked for each in prompts.values() for asked in each], begin)
+    with busy(one.course.home / FILE, one.busy):
+        agent.arm(one.trigger)
+        prompts = {session.id: _prompts(one, agent, session) for session in touched}
+        _kill(one, agent, [asked for each in prompts.values() for asked in each], begin)
     for session in touched:
         session.turns += turns_of(agent, session.id, prompts[session.id], begin)
     return touched
@@ -184,7 +193,10 @@ def _kill(one: Round, agent: Agent, prompts: list[int], begin: int) -> None:
     if left := orphans.left(agent.mark, agent.children):
         one.found.append(f"processes live on {orphans.WITHIN:g} s after the kill: {left}")
     answered = sum(agent.has_answered(asked) for asked in prompts)
-    one.told = f"{one.shape.name} killed {one.trigger}, {answered} of {len(prompts)} prompts answered"
+    busily = ", the file being busy" if one.busy else ""
+    one.told = (
+        f"{one.shape.name}{busily}, killed {one.trigger}, {answered} of {len(prompts)} prompts answered"
+    )
 
 
 class Over:
@@ -274,7 +286,8 @@ def _compared(one: Round, session: Session, replay: list[State] | None) -> list[
     if not session.turns:
         same = replay == session.base
         return [] if same else [f"{session.id} was not touched, and its replay is another now"]
-    return [f"{session.id}: {problem}" for problem in rules.problems(session, replay, one.texts)]
+    slack = rules.SLACK_IF_BUSY if one.busy else rules.SLACK
+    return [f"{session.id}: {problem}" for problem in rules.problems(session, replay, one.texts, slack)]
 
 
 def _gone_on(one: Round, agent: Agent, session: Session, replay: list[State]) -> list[str]:
@@ -285,6 +298,7 @@ def _gone_on(one: Round, agent: Agent, session: Session, replay: list[State]) ->
     asked = agent.prompt(session.id, text)
     answer = agent.answer(asked)
     if answer is None or "result" not in answer.frame:
+        session.base, session.turns = replay, []
         return [*found, f"a further prompt was answered by {answer and answer.frame}"]
     session.base, session.turns = replay, turns_of(agent, session.id, {asked: text}, begin)
     again = replayed(agent, session)

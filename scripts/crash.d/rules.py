@@ -10,6 +10,9 @@ from support.folding import fold
 SLACK: Final = 0.5
 """Seconds before a kill from which on what was only shown, and not acknowledged, may be lost."""
 
+SLACK_IF_BUSY: Final = 1.5
+"""The same where another program works in the file."""
+
 INTERRUPTED: Final = "interrupted"
 """A word in the result of a call that was cut."""
 
@@ -18,7 +21,7 @@ PLACELESS: Final = frozenset({"plan", "current_mode_update", "session_info_updat
 FINAL: Final = ("completed", "failed")
 
 
-def problems(session: Session, replay: list[State], texts: list[str]) -> list[str]:
+def problems(session: Session, replay: list[State], texts: list[str], slack: float) -> list[str]:
     """What is wrong with a replay. `texts` is all that the scripted models of the session could say."""
     placed = [state for state in replay if state[0] not in PLACELESS]
     base = [state for state in session.base if state[0] not in PLACELESS]
@@ -34,7 +37,7 @@ def problems(session: Session, replay: list[State], texts: list[str]) -> list[st
                 found.append(f"{turn.prompt!r} was refused and is stored all the same")
         elif groups and _prompt_of(groups[0]) == turn.prompt:
             group = groups.pop(0)[1:]
-            found += _answered(turn, group) if turn.acknowledged else _cut(turn, group, texts)
+            found += _answered(turn, group) if turn.acknowledged else _cut(turn, group, texts, slack)
         elif turn.acknowledged or turn.shown():
             what = "acknowledged" if turn.acknowledged else "begun"
             found.append(f"{turn.prompt!r} was {what} and is not in the replay")
@@ -81,10 +84,10 @@ def _answered(turn: Turn, group: list[State]) -> list[str]:
     return [f"{turn.prompt!r} was acknowledged and is another now: {_difference(shown, group)}"]
 
 
-def _cut(turn: Turn, group: list[State], texts: list[str]) -> list[str]:
+def _cut(turn: Turn, group: list[State], texts: list[str], slack: float) -> list[str]:
     """The turn had no answer: what was seen some time before the kill is there, and what is there was meant."""
     found: list[str] = []
-    early, all_of_it, there = dict(turn.shown(turn.killed_at - SLACK)), dict(turn.shown()), dict(group)
+    early, all_of_it, there = dict(turn.shown(turn.killed_at - slack)), dict(turn.shown()), dict(group)
     order = [key for key in all_of_it if key in there]
     if order != [key for key, _ in group if key in all_of_it]:
         found.append(f"{turn.prompt!r} was cut and has another order now: {list(there)} instead of {order}")
