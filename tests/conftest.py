@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import pytest
@@ -57,6 +57,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     for name, group in GROUPS.items():
         if not config.getoption(f"--{name}"):
             terminalreporter.write_line(f"Note: {group.left_out}.")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test writes into the state folder of who runs it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ZIDANE_ACP_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -147,6 +147,21 @@ def chat(
         str | None, typer.Option("--prompt", "-p", metavar="TEXT", help="Run this one prompt and leave.")
     ] = None,
     cwd: Annotated[str | None, typer.Option("--cwd", metavar="DIR", help="Folder to work in.")] = None,
+    newest: Annotated[
+        bool,
+        typer.Option(
+            "--continue", "-c", help="Go on with the newest session of the folder, if there is one."
+        ),
+    ] = False,
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            "--resume",
+            "-r",
+            metavar="ID",
+            help="Go on with this session, in its folder: an id, the beginning of one, or last.",
+        ),
+    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Play a short tour over a throw-away project.")
     ] = False,
@@ -160,7 +175,16 @@ def chat(
 
     agent: tuple[str, ...] = context.obj or ()
     return run_chat(
-        ChatOptions(settings=settings, typed=typed, prompt=prompt, cwd=cwd, agent=agent, demo=demo)
+        ChatOptions(
+            settings=settings,
+            typed=typed,
+            prompt=prompt,
+            cwd=cwd,
+            agent=agent,
+            demo=demo,
+            newest=newest,
+            resume=resume,
+        )
     )
 
 

@@ -40,7 +40,6 @@ from zidane_core.data.stored import Piece
 from zidane_core.data.tools import ToolOutput
 from zidane_core.faults import ErrorCode, Fault
 
-
 PIECE: Final = 64
 """Entries of a stored session that are read and shown at a time: a long history is never whole in memory twice."""
 
@@ -93,14 +92,17 @@ class Performer:
         return Found(await self._store.ask(lambda store, _: store.find(what.session)))
 
     async def _load(self, what: LoadThread, report: Report) -> JobValue | JobOutcome:
-        after, piece = 0, Piece(())
-        while not piece.last:
-            start = after
-            piece = await self._store.ask(lambda store, _: store.read(what.session, start, PIECE))
+        after = 0
+        while True:
+            piece = await self._piece(what.session, after)
             after += len(piece.entries)
             report((EntriesRead(piece.entries),))
             await self._room()
-        return Loaded(piece.journal)
+            if piece.last or not piece.entries:
+                return Loaded(piece.journal)
+
+    async def _piece(self, session: str, after: int) -> Piece:
+        return await self._store.ask(lambda store, _: store.read(session, after, PIECE))
 
     async def _list(self, what: ListThreads, report: Report) -> JobValue | JobOutcome:
         return Listed(await self._store.ask(lambda store, _: store.page(what.cwd, what.after, what.limit)))

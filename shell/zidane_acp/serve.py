@@ -37,7 +37,7 @@ async def serve(
     transport: Transport,
     models: Mapping[str, Model],
     tools: Tools,
-    store: Store | None = None,
+    store: Store | None,
     *,
     inbox: Inbox[ConnectionEvent],
     now: Callable[[], float],

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from support.driver import MODEL, OPTIONS, SETUPS, Driver, preview, with_
+from support.folding import fold
 
 from zidane_core.agent.events import Ended, Failed, JobOutcome, ModelDone, Ok, Progressed, Stopped, WaitDone
 from zidane_core.agent.work import LoadThread, Rest, RunModel, Wait
@@ -52,6 +53,18 @@ ENDS = st.builds(
     models.Finished, st.sampled_from(["stop", "length", "content-filter", "tool-calls", "error", "other"])
 )
 BATCH = st.lists(st.one_of(SAID, SAID, CALLS), max_size=4).map(tuple)
+BLOCKS = st.sampled_from(
+    [
+        {"type": "text", "text": "look"},
+        {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+        {"type": "image", "data": "", "mimeType": "image/png", "uri": "file:///a.png"},
+        {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"},
+        {"type": "resource_link", "uri": "file:///a", "name": "a"},
+        {"type": "resource", "resource": {"uri": "file:///a", "text": "b"}},
+        {"type": "resource", "resource": {"uri": "file:///a", "blob": "aGk="}},
+        {"type": "from the future"},
+    ]
+)
 ANSWERS = st.sampled_from(
     [
         {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}},
@@ -127,6 +140,12 @@ class Walk(RuleBasedStateMachine):
         if len(self.asked) < 12:
             self.asked.append(self.driver.prompt(self.sessions[which], text))
 
+    @rule(which=st.integers(0, 1), blocks=st.lists(BLOCKS, min_size=1, max_size=3))
+    def prompt_with_more_than_text(self, which: int, blocks: list[dict[str, Any]]) -> None:
+        if len(self.asked) < 12:
+            asked = self.driver.request("session/prompt", sessionId=self.sessions[which], prompt=blocks)
+            self.asked.append(asked)
+
     @rule(which=st.integers(0, 1))
     def cancel(self, which: int) -> None:
         session = self.sessions[which]
@@ -175,6 +194,7 @@ class Walk(RuleBasedStateMachine):
         """The program is killed and another one opens what it has stored."""
         self.kills += 1
         disk, folders = self.driver.disk, [self.folder(session) for session in self.sessions]
+        stored = {session: self.shown_and_stored(session) for session in self.sessions}
         self.driver = Driver(self.options, disk=disk, seed=f"seed {self.kills}")
         self.driver.initialize()
         self.asked = []
@@ -185,8 +205,30 @@ class Walk(RuleBasedStateMachine):
             if session not in disk.rows:
                 assert answer["error"]["code"] == -32002
                 self.sessions[which] = self.driver.session("/again")
-            else:
-                assert "result" in answer
+                continue
+            assert "result" in answer
+            live = stored[session]
+            if live is not None and method == "load":
+                replayed = fold(self.driver.updates(session))
+                assert [one for one in replayed if one in live] == live, (replayed, live)
+
+    def shown_and_stored(self, session: str) -> list[tuple[str, Any]] | None:
+        """What the client saw of a session and a replay has to show again: everything, but for a card that is still
+        open and a message that is still being streamed. None where not all of it can be on the disk."""
+        thread = self.driver.connection.agent.threads.get(session)
+        if thread is None or session in self.driver.conflicts or thread.phase not in {"open", "cold"}:
+            return None
+        if thread.setup is not None or thread.later or thread.store.state != "open":
+            return None
+        if thread.phase == "open" and (thread.store.seq < len(thread.log) or thread.cut):
+            return None
+        block = None if thread.turn is None else thread.turn.open
+        return [
+            (name, state)
+            for name, state in fold(self.driver.shown.get(session, []))
+            if not (block is not None and name.endswith(f" {block.message}"))
+            and not (name.startswith("tool ") and state["status"] not in {"completed", "failed"})
+        ]
 
     def folder(self, session: str) -> str:
         thread = self.driver.connection.agent.threads.get(session)

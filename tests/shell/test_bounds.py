@@ -27,6 +27,7 @@ from zidane_acp.options import AcpServerOptions, opened_of
 from zidane_acp.providers import Lazy
 from zidane_acp.serve import serve
 from zidane_acp.server import create_acp_server
+from zidane_acp.store.memory import MemoryStore
 from zidane_acp.transports.memory import ROOM, memory_pair
 from zidane_core.agent.events import Ended, Failed, Progressed
 from zidane_core.agent.work import Wait
@@ -77,7 +78,9 @@ async def test_a_peer_that_asks_and_does_not_read_is_not_read_either(monkeypatch
         async with anyio.create_task_group() as tasks:
 
             async def run() -> None:
-                await serve(fresh(opened), transport, {}, NoTools(), inbox=inbox, now=lambda: 0.0)  # type: ignore[arg-type]
+                await serve(
+                    fresh(opened), transport, {}, NoTools(), MemoryStore(), inbox=inbox, now=lambda: 0.0
+                )  # type: ignore[arg-type]
 
             tasks.start_soon(run)
             # Returns only when nobody moves any more: the reader has stopped.
@@ -124,6 +127,7 @@ async def test_what_tools_left_running_is_ended_while_a_model_still_hangs() -> N
             far,
             {"default": model},
             NoTools(),
+            MemoryStore(),
             inbox=inbox,
             now=time.monotonic,
             release=model.release,

@@ -19,7 +19,8 @@ HEAVY = ("typer", "rich", "pydantic", "httpx2", "sqlite3", "prompt_toolkit", "ar
 
 
 def clean_environment(**extra: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
+    names = ("PATH", "HOME", "LANG", "TMPDIR", "ZIDANE_ACP_HOME")
+    kept = {name: value for name, value in os.environ.items() if name in names}
     return {**kept, "PYTHONUTF8": "1", **extra}
 
 

@@ -83,7 +83,7 @@ async def test_the_shell_says_what_the_transcript_says(path: Path) -> None:
 
     async def run() -> None:
         codes.append(
-            await serve(fresh(OPENED), agent, {MODEL.value: fed}, fed, inbox=Inbox(), now=time.monotonic)
+            await serve(fresh(OPENED), agent, {MODEL.value: fed}, fed, None, inbox=Inbox(), now=time.time)
         )
 
     with anyio.fail_after(20):

@@ -92,7 +92,6 @@ class Driver:
         self.shown: dict[str, list[dict[str, Any]]] = {}
         self.read: dict[str, int] = {}
         self.loads: dict[Any, str] = {}
-        self.replayed: dict[str, set[str]] = {}
         self.heard: dict[str, set[str]] = {}
         self.tickets: dict[int, Any] = {}
         self.conflicts: set[str] = set()
@@ -143,14 +142,17 @@ class Driver:
             heard.update(entry.message for entry in said)
             if self._is_replay(known, thread, frames):
                 self.shown[thread.id] = []
-            elif known is not None and known.setup is not None and known.setup.kind == "resume":
-                if known.phase == "opening" and thread.phase == "open":
-                    # Its client has kept what was shown.
-                    self.shown[thread.id] = self._spoken(whole(replace(thread, turn=None)))
+            elif self._is_resumed(known, thread):
+                # Its client has kept what was shown.
+                self.shown[thread.id] = self._spoken(whole(replace(thread, turn=None)))
             self.shown.setdefault(thread.id, [])
-            if known is not None and known.turn is None and said:
+            loaded = self._load_answer(known)
+            if known is not None and known.turn is None and said and loaded not in frames:
                 self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
             for frame in frames:
+                if said and loaded == frame and known is not None and known.turn is None:
+                    # A turn that begins in the same moment begins behind the replay.
+                    self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
                 if frame.get("error", {}).get("data") == {"kind": "in_use"}:
                     self._forget(thread)
                 if frame.get("method") == "session/update" and frame["params"]["sessionId"] == thread.id:
@@ -166,8 +168,19 @@ class Driver:
             return False
         if known.phase != "open":
             return not len(known.log)
-        answer = self.answer_of(self.tickets.get(known.setup.ticket))
+        answer = self._load_answer(known)
         return answer in frames and answer is not None and "result" in answer
+
+    def _load_answer(self, known: Thread | None) -> dict[str, Any] | None:
+        setup = None if known is None else known.setup
+        return (
+            None if setup is None or setup.kind == "new" else self.answer_of(self.tickets.get(setup.ticket))
+        )
+
+    @staticmethod
+    def _is_resumed(known: Thread | None, thread: Thread) -> bool:
+        setup = None if known is None or known.phase != "opening" or thread.phase != "open" else known.setup
+        return setup is not None and setup.kind == "resume"
 
     def _stored(self, session: str) -> list[history.Entry]:
         return [entry_of(text) for text in self.disk.entries.get(session, ())]
@@ -192,7 +205,8 @@ class Driver:
     def check_replay(self) -> None:
         """The replay law, for every session whose log holds no entries of another program."""
         for thread in self.connection.agent.threads.values():
-            if thread.outlet and thread.id not in self.conflicts and thread.phase in {"open", "cold"}:
+            is_shown = thread.phase == "open" or (thread.phase == "cold" and thread.setup is None)
+            if thread.outlet and thread.id not in self.conflicts and is_shown:
                 cold = replay(thread.id, self._stored(thread.id))
                 replayed = self._spoken(whole(thread) if thread.phase == "open" else cold)
                 shown = fold(self.shown.get(thread.id, []))
@@ -439,11 +453,9 @@ class Driver:
         cards = self.cards.setdefault(session, {})
         if self._is_replayed(session):
             if kind == "tool_call":
-                self.replayed.setdefault(session, set()).add(update["toolCallId"])
-            if kind == "tool_call_update":
-                assert update["toolCallId"] in self.replayed[session], "an update before its card"
-            if kind in {"tool_call", "tool_call_update"}:
-                cards[update["toolCallId"]] = update.get("status", cards.get(update["toolCallId"], "pending"))
+                cards[update["toolCallId"]] = update["status"]
+            elif kind == "tool_call_update":
+                cards[update["toolCallId"]] = update.get("status", cards[update["toolCallId"]])
         elif kind == "tool_call":
             assert update["toolCallId"] not in cards, "a call id was used twice"
             cards[update["toolCallId"]] = update["status"]

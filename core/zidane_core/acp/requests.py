@@ -160,11 +160,11 @@ def _reopen(
 
 
 def _list(connection: Connection, params: wire.ListSessionsRequest, arrival: Arrival) -> Result[Done, Fault]:
-    place = cursors.place_of(params.cursor)
-    if isinstance(place, Fault):
-        return Failure(place)
-    listing = Listing(arrival.ticket, params.cwd, place)
-    return Success(_moved(connection, *step.list_threads(connection.agent, listing)))
+    return cursors.place_of(params.cursor).map(
+        lambda place: _moved(
+            connection, *step.list_threads(connection.agent, Listing(arrival.ticket, params.cwd, place))
+        )
+    )
 
 
 def _delete(

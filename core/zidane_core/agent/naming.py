@@ -61,8 +61,8 @@ def _line(text: str) -> str:
 def _cut(line: str) -> str:
     if len(line) <= LENGTH:
         return line
-    at_word = line[:LENGTH].rpartition(" ")[0]
-    return shortened(line, max(len(at_word), LENGTH // 2) + 1)
+    at_word = line[:LENGTH].rpartition(" ")[0].rstrip()
+    return f"{at_word}…" if len(at_word) > LENGTH // 2 else shortened(line, LENGTH)
 
 
 def _entitle(thread: Thread, entry: history.TitleSet) -> Moved:

@@ -31,9 +31,11 @@ def replay(thread: str, entries: Iterable[history.Entry]) -> tuple[Effect, ...]:
 
 
 def whole(thread: Thread) -> tuple[Effect, ...]:
-    """What the client of an open thread is to see: its log, what is missing at its end, and what its turn shows now."""
+    """What the client of an open thread is to see: its log, what is missing at its end, what its turn shows now, and
+    what waits for the open block."""
     missing = repairing.repairs(thread.log, thread.store.journal) if thread.cut else ()
-    return (*replay(thread.id, (*thread.log, *missing)), *_running(thread))
+    logged = replay(thread.id, (*thread.log, *missing))
+    return (*logged, *_running(thread), *replay(thread.id, thread.later))
 
 
 def _running(thread: Thread) -> tuple[Effect, ...]:

@@ -15,7 +15,7 @@ from zidane_core.agent.events import Conflict, Saved, SaveFailed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Thread, Turn
 from zidane_core.agent.work import Wait
-from zidane_core.data.history import Entry, SettingChanged, TextSaid, Thinking, TitleSet
+from zidane_core.data.history import SettingChanged, TextSaid, Thinking, TitleSet
 from zidane_core.faults import ErrorCode, Fault
 
 Lease: TypeAlias = Literal["take", "keep", "drop"]

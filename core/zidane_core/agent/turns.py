@@ -26,11 +26,10 @@ from zidane_core.agent.effects import Answer, Effect, Start, Stop, TurnAnswer
 from zidane_core.agent.events import Prompt
 from zidane_core.agent.local_machine import READ_STOPPED, UNKNOWN, failed
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.state import Call, Closing, Options, QueuedPrompt, Thread, Turn
+from zidane_core.agent.state import Call, Closing, Options, Thread, Turn
 from zidane_core.agent.work import Wait
 from zidane_core.data import history
 from zidane_core.faults import Fault
-
 
 # Stopping ------------------------------------------------------------------------------------------
 
@@ -121,7 +120,7 @@ def settle(options: Options, thread: Thread) -> Moved:
 
 def _settle_once(options: Options, thread: Thread) -> Moved:
     turn = thread.turn
-    if thread.lane and not thread.job and thread.closing is None:
+    if thread.phase != "gone" and thread.lane and not thread.job and thread.closing is None:
         return lanes.next_of(options, thread)
     if thread.owed and (paid := owing.pay(thread))[0] is not thread:
         return paid

@@ -1,20 +1,19 @@
 """The client's side of ACP: opens a session, sends prompts, cancels, and answers permission questions."""
 
 from collections.abc import Callable
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 import anyio
-import msgspec
-from returns.result import Failure, Result, Success
+from returns.result import Result
 
 from zidane_acp.chat.connection import Connection, Refused, RpcError
-from zidane_acp.chat.updates import Option, Question, Update, read_question, read_update
-from zidane_acp.fields import JsonObject, child, objects, text
-from zidane_core import __version__
+from zidane_acp.chat.opening import Opened, open_session
+from zidane_acp.chat.updates import Commands, Option, Question, Title, Update, read_question, read_update
+from zidane_acp.chat.wanted import Wanted
+from zidane_acp.fields import JsonObject, child, text
 
 Decision: TypeAlias = Literal["allow", "reject", "ask"]
 Decide: TypeAlias = Callable[[Question], Decision]
-AUTH_REQUIRED: Final = -32000
 
 
 class View(Protocol):
@@ -31,13 +30,6 @@ class View(Protocol):
         ...
 
 
-class Opened(msgspec.Struct, frozen=True, gc=False):
-    """An open session: the answers to `initialize` and `session/new`."""
-
-    agent: JsonObject
-    session: JsonObject
-
-
 class Client:
     """One agent, one session."""
 
@@ -45,7 +37,10 @@ class Client:
         self._view = view
         self._decide = decide
         self._connection: Connection | None = None
-        self._session = ""
+        self.opened: Opened | None = None
+        self.title = ""
+        self._replayed: list[Update] = []
+        self._replaying = False
         self._cancelling = False
         self._one_question = anyio.Lock()
         self._asking: set[anyio.CancelScope] = set()
@@ -55,25 +50,39 @@ class Client:
         self._connection = connection
 
     @property
+    def session(self) -> str:
+        """The id of the open session, empty before."""
+        return "" if self.opened is None else self.opened.id
+
+    @property
     def connection(self) -> Connection:
         assert self._connection is not None, "attach comes first"
         return self._connection
 
-    async def open(self, cwd: str) -> Result[Opened, RpcError]:
-        """Initialize and open a session in `cwd` (absolute)."""
-        agent = await self.connection.request("initialize", INITIALIZE)
-        if isinstance(agent, Failure):
-            return agent
-        session = await self.connection.request("session/new", {"cwd": cwd, "mcpServers": []})
-        if isinstance(session, Failure):
-            return Failure(_with_login(session.failure(), agent.unwrap()))
-        self._session = text(session.unwrap(), "sessionId")
-        return Success(Opened(agent.unwrap(), session.unwrap()))
+    async def open(
+        self, cwd: str, wanted: Wanted | None = None, list_command: str = ""
+    ) -> Result[Opened, RpcError]:
+        """Initialize and open a session: a new one in `cwd` (absolute), or the stored one that is wanted.
+
+        `take_replayed` gives what the agent replays meanwhile.
+        """
+        self._replaying = wanted is not None
+        opened = await open_session(self.connection.request, cwd, wanted, list_command)
+        self._replaying = False
+        self.opened = opened.value_or(None)
+        if self.opened is not None and self.opened.listed is not None and not self.title:
+            self.title = self.opened.listed.title
+        return opened
+
+    def take_replayed(self) -> tuple[Update, ...]:
+        """What was replayed while the session was opened, once, in order."""
+        replayed, self._replayed = tuple(self._replayed), []
+        return replayed
 
     async def prompt(self, words: str) -> Result[str, RpcError]:
         """Run one turn and give its stop reason."""
         self._cancelling = False
-        params: JsonObject = {"sessionId": self._session, "prompt": [{"type": "text", "text": words}]}
+        params: JsonObject = {"sessionId": self.session, "prompt": [{"type": "text", "text": words}]}
         answer = await self.connection.request("session/prompt", params)
         return answer.map(lambda result: text(result, "stopReason"))
 
@@ -82,14 +91,18 @@ class Client:
         self._cancelling = True
         for scope in tuple(self._asking):
             scope.cancel()
-        await self.connection.notify("session/cancel", {"sessionId": self._session})
+        await self.connection.notify("session/cancel", {"sessionId": self.session})
 
     def notified(self, method: str, params: JsonObject) -> None:
         """A notification of the agent."""
         if method != "session/update":
             return
         update = read_update(child(params, "update"))
-        if update is not None:
+        if isinstance(update, Title):
+            self.title = update.text
+        elif self._replaying and update is not None and not isinstance(update, Commands):
+            self._replayed.append(update)
+        elif update is not None:
             self._view.show(update)
 
     async def requested(self, method: str, params: JsonObject) -> JsonObject:
@@ -123,25 +136,3 @@ class Client:
 def option_of(question: Question, kinds: tuple[str, ...]) -> Option | None:
     """The first option of the first of these kinds that is offered."""
     return next((option for kind in kinds for option in question.options if option.kind == kind), None)
-
-
-def _with_login(error: RpcError, agent: JsonObject) -> RpcError:
-    if error.code != AUTH_REQUIRED:
-        return error
-    methods = ", ".join(text(method, "name") for method in objects(agent, "authMethods"))
-    ways = f" It offers: {methods}." if methods else ""
-    return RpcError(
-        error.code,
-        f"The agent wants a login first ({error.message}).{ways} Log in with the agent's own program, then start the chat again.",
-    )
-
-
-INITIALIZE: Final[JsonObject] = {
-    "protocolVersion": 1,
-    "clientCapabilities": {
-        "fs": {"readTextFile": False, "writeTextFile": False},
-        "terminal": False,
-        "session": {"notices": {}},
-    },
-    "clientInfo": {"name": "zidane-acp-chat", "title": "zidane-acp chat", "version": __version__},
-}

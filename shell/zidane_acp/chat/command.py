@@ -10,6 +10,7 @@ import msgspec
 
 from zidane_acp.chat.link import Launch
 from zidane_acp.chat.policy import decider
+from zidane_acp.chat.wanted import Named, Newest, Wanted
 from zidane_acp.settings import SAFE_PYTHON, Settings, as_arguments, state_folder
 
 USAGE: Final = 2
@@ -26,19 +27,21 @@ class ChatOptions(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cwd: str | None = None
     agent: tuple[str, ...] = ()
     demo: bool = False
+    newest: bool = False
+    resume: str | None = None
 
 
 def run_chat(options: ChatOptions) -> int:
     """Run the command and give its exit code."""
     terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    if options.demo:
-        from zidane_acp.demo.tour import run_tour
-
-        return run_tour(terminal)
     problem = check(options)
     if problem is not None:
         print(problem, file=sys.stderr)
         return USAGE
+    if options.demo:
+        from zidane_acp.demo.tour import run_tour
+
+        return run_tour(terminal)
     launch = launch_of(options)
     if options.prompt is None and terminal:
         return started_in(converse(launch, options.settings))
@@ -47,6 +50,12 @@ def run_chat(options: ChatOptions) -> int:
 
 def check(options: ChatOptions) -> str | None:
     """What is wrong with the options, as a sentence."""
+    if options.newest and options.resume is not None:
+        return "--continue and --resume exclude each other; give the one you mean."
+    if options.demo and (options.newest or options.resume is not None):
+        return "--demo plays a conversation of its own; leave --continue and --resume out."
+    if options.resume is not None and not options.resume.strip():
+        return "--resume needs the id of a session, the beginning of one, or last."
     if options.cwd is not None and not os.path.isdir(options.cwd):
         return f"--cwd names no folder: {options.cwd}"
     # Variables are for our own agent as well and do no harm; a typed flag would be lost without a word.
@@ -66,7 +75,22 @@ def launch_of(options: ChatOptions) -> Launch:
     own = not options.agent
     command = options.agent or (sys.executable, *SAFE_PYTHON, "serve", *as_arguments(settings))
     cwd = os.path.realpath(options.cwd or os.getcwd())
-    return Launch(tuple(command), own, cwd, settings.log_level == "debug")
+    return Launch(
+        command=tuple(command),
+        own=own,
+        cwd=cwd,
+        pass_stderr=settings.log_level == "debug",
+        wanted=wanted_of(options),
+        typed=options.typed,
+    )
+
+
+def wanted_of(options: ChatOptions) -> Wanted | None:
+    """The stored session that --continue or --resume asks for; None for a new one."""
+    if options.resume is not None:
+        cwd = None if options.cwd is None else os.path.realpath(options.cwd)
+        return Named(options.resume.strip(), cwd)
+    return Newest() if options.newest else None
 
 
 async def converse(launch: Launch, settings: Settings) -> int:

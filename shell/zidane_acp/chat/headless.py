@@ -10,7 +10,10 @@ from returns.result import Failure, Result
 
 from zidane_acp.chat.client import Client, Decide
 from zidane_acp.chat.connection import RpcError
+from zidane_acp.chat.going_on import NONE_HERE, continued_line, list_command
 from zidane_acp.chat.link import Launch, linked, watch_signals
+from zidane_acp.chat.opening import Opened
+from zidane_acp.chat.past import past_of
 from zidane_acp.chat.plain import PlainView
 from zidane_acp.chat.process import AgentProcess
 from zidane_acp.chat.words import STOPPED, USAGE, ended_text, error_text, first_line, usage_problem
@@ -60,10 +63,13 @@ class OnePrompt:
         scope.cancel()
 
     async def _prompt(self, words: str, process: AgentProcess) -> int:
-        opened = await self._client.open(self._launch.cwd)
+        launch = self._launch
+        opened = await self._client.open(launch.cwd, launch.wanted, list_command(launch))
         if isinstance(opened, Failure):
             return await self._failed(opened.failure(), process)
         self._view.note(first_line(opened.unwrap()))
+        if launch.wanted is not None:
+            self._view.note(self._taken_up(opened.unwrap()))
         self._prompting = True
         answer: Result[str, RpcError] = await self._client.prompt(words)
         self._prompting = False
@@ -74,6 +80,13 @@ class OnePrompt:
         if stop != "end_turn":
             self._view.note(STOPPED.get(stop, f"The turn ended: {stop or 'without a reason'}."))
         return CODES.get(stop, 3)
+
+    def _taken_up(self, opened: Opened) -> str:
+        """What goes on; the answer alone is shown, what was said before is only counted."""
+        if opened.listed is None:
+            return NONE_HERE
+        messages = past_of(self._client.take_replayed()).messages
+        return continued_line(self._launch, opened, self._client.title, messages)
 
     async def _failed(self, error: RpcError, process: AgentProcess) -> int:
         self._view.finish()

@@ -9,13 +9,18 @@ from returns.result import Failure, Result
 
 from zidane_acp.chat.client import Client, Decide
 from zidane_acp.chat.connection import GONE, RpcError
+from zidane_acp.chat.going_on import NONE_HERE, continued_line, farewell, left_out_line, list_command
 from zidane_acp.chat.keyboard import Keyboard
 from zidane_acp.chat.link import Launch, linked, watch_signals
+from zidane_acp.chat.opening import Opened
+from zidane_acp.chat.past import past_of
 from zidane_acp.chat.process import AgentProcess
+from zidane_acp.chat.retelling import retell
 from zidane_acp.chat.screen import Screen
 from zidane_acp.chat.words import STOPPED, USAGE, ended_text, error_text, first_line, usage_problem
 
 LEAVE = frozenset({"/exit", "/quit"})
+HUNG_UP = 129
 
 
 class Input(Protocol):
@@ -39,6 +44,7 @@ class Conversation:
         self._client = Client(screen, decide)
         self._in_turn = False
         self._cancelled = False
+        self._turns = 0
         self._code = 0
 
     async def run(self) -> int:
@@ -48,6 +54,8 @@ class Conversation:
             tasks.start_soon(self._leave_when, connection.closed)
             await self._converse(process)
             tasks.cancel_scope.cancel()
+        # Said once the agent has ended, so that all is stored that the line promises.
+        self._say_how_to_go_on()
         return self._code
 
     def _signalled(self, scope: anyio.CancelScope) -> Callable[[int], Awaitable[None]]:
@@ -67,11 +75,14 @@ class Conversation:
         self._prompts.leave()
 
     async def _converse(self, process: AgentProcess) -> None:
-        opened = await self._client.open(self._launch.cwd)
+        launch = self._launch
+        opened = await self._client.open(launch.cwd, launch.wanted, list_command(launch))
         if isinstance(opened, Failure):
             await self._failed(opened.failure(), process)
             return
         self._screen.tell(first_line(opened.unwrap()), "bold")
+        if launch.wanted is not None:
+            self._take_up(opened.unwrap())
         closed = self._client.connection.closed
         while not closed.is_set():
             self._screen.gap()
@@ -84,7 +95,25 @@ class Conversation:
                 await self._turn(words)
         await self._failed(GONE, process)
 
+    def _take_up(self, opened: Opened) -> None:
+        """Show what was said before, and say that it goes on."""
+        if opened.listed is None:
+            self._screen.tell(NONE_HERE, "yellow")
+            return
+        self._screen.work_in(opened.cwd)
+        past = past_of(self._client.take_replayed())
+        retell(self._screen, past, left_out_line(self._launch, opened.id, past))
+        self._screen.tell(continued_line(self._launch, opened, self._client.title, past.messages), "dim")
+
+    def _say_how_to_go_on(self) -> None:
+        opened = self._client.opened
+        if opened is None or self._turns == 0 or self._code == HUNG_UP:
+            return
+        for words in farewell(self._launch, opened, self._client.title):
+            self._screen.tell(words, "dim", to_copy=True)
+
     async def _turn(self, words: str) -> None:
+        self._turns += 1
         self._in_turn, self._cancelled = True, False
         with self._keyboard.quiet():
             try:

@@ -11,15 +11,23 @@ import msgspec
 from zidane_acp.chat.client import Client
 from zidane_acp.chat.connection import Connection
 from zidane_acp.chat.process import AgentProcess, started
+from zidane_acp.chat.wanted import Wanted
 
 
 class Launch(msgspec.Struct, frozen=True, gc=False):
-    """How to start the agent: its command, whether it is ours, the session's folder, stderr passed on or not."""
+    """How to start the agent: its command, whether it is ours, the session's folder, stderr passed on or not.
+
+    `wanted` is a stored session to go on with, None a new one; `typed` are the flags as they were typed.
+    `kept` is whether the sessions outlive the chat.
+    """
 
     command: tuple[str, ...]
     own: bool
     cwd: str
     pass_stderr: bool = False
+    wanted: Wanted | None = None
+    typed: tuple[str, ...] = ()
+    kept: bool = True
 
 
 @asynccontextmanager

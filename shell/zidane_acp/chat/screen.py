@@ -149,9 +149,17 @@ class Screen:
         self._doing = "cancelling; Ctrl-C again leaves"
         self._paint()
 
-    def tell(self, text: str, style: str = "") -> None:
-        """The client's own words."""
-        self._print("client", Text(text, style=style))
+    def prompted(self, text: str) -> None:
+        """A prompt of an earlier day."""
+        self._print("prompted", view.prompt(text))
+
+    def work_in(self, folder: str) -> None:
+        """Paths are shown relative to this folder from now on."""
+        self._folder = folder
+
+    def tell(self, text: str, style: str = "", *, to_copy: bool = False) -> None:
+        """The client's own words; what is to be copied is left to the terminal to wrap."""
+        self._print("client", Text(text, style=style), whole=to_copy)
 
     def gap(self) -> None:
         """An empty line before the prompt."""
@@ -217,10 +225,10 @@ class Screen:
             if text.strip():
                 self._print(item.kind, view.said(text) if item.kind == "agent" else view.thought(text))
 
-    def _print(self, kind: str, what: RenderableType) -> None:
+    def _print(self, kind: str, what: RenderableType, *, whole: bool = False) -> None:
         if not (kind == self._last_printed and kind in ("card", "notice", "client")):
             self._console.print()
-        self._console.print(what)
+        self._console.print(what, soft_wrap=whole)
         self._last_printed = kind
 
     def _paint(self) -> None:

@@ -97,6 +97,12 @@ class Notice(msgspec.Struct, frozen=True, gc=False):
 Update: TypeAlias = Said | Card | Plan | Commands | Notice
 
 
+class Title(msgspec.Struct, frozen=True, gc=False):
+    """What the agent calls the session, empty for nothing. It is no part of the conversation."""
+
+    text: str
+
+
 class Option(msgspec.Struct, frozen=True, gc=False):
     """An option of a permission question."""
 
@@ -112,7 +118,7 @@ class Question(msgspec.Struct, frozen=True, gc=False):
     options: tuple[Option, ...]
 
 
-def read_update(update: JsonObject) -> Update | None:
+def read_update(update: JsonObject) -> Update | Title | None:
     """The record of an update; None for kinds that this client does not show."""
     reader = READERS.get(text(update, "sessionUpdate"))
     return None if reader is None else reader(update)
@@ -195,7 +201,12 @@ def _notice(update: JsonObject) -> Notice:
     return Notice(text(update, "severity", "info"), ": ".join(word for word in words if word))
 
 
-READERS: Final[Mapping[str, Callable[[JsonObject], Update]]] = {
+def _title(update: JsonObject) -> Title | None:
+    # Absent means unchanged, null means that there is none any more.
+    return Title(text(update, "title")) if "title" in update else None
+
+
+READERS: Final[Mapping[str, Callable[[JsonObject], Update | Title | None]]] = {
     "agent_message_chunk": _said("agent"),
     "agent_thought_chunk": _said("thought"),
     "user_message_chunk": _said("user"),
@@ -204,4 +215,5 @@ READERS: Final[Mapping[str, Callable[[JsonObject], Update]]] = {
     "plan": _plan,
     "available_commands_update": _commands,
     "notice": _notice,
+    "session_info_update": _title,
 }

@@ -11,6 +11,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.padding import Padding
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from zidane_acp.chat.markdown_stream import blocks
@@ -22,6 +23,7 @@ OUTPUT_LINES: Final = 12
 OUTPUT_LINES_OF: Final[Mapping[str, int]] = {"read": 4, "think": 0}
 """By kind of tool: what was read is in the file, and a plan is shown as the plan."""
 LIVE_LINES: Final = 6
+PROMPT_LINES: Final = 12
 DIFF_LINES: Final = 60
 LINE_WIDTH: Final = 400
 MARKS: Final[Mapping[str | None, tuple[str, str]]] = {
@@ -74,6 +76,18 @@ def said(text: str) -> RenderableType:
     """Finished or live Markdown of the answer, one block or several with a blank line between them."""
     rendered = [Trimmed(ChatMarkdown(block)) for block in blocks(text) if block.strip()]
     return Group(*(part for one in rendered for part in (Text(""), one)) if len(rendered) > 1 else rendered)
+
+
+def prompt(text: str) -> RenderableType:
+    """What the user said earlier, behind the sign of the prompt line; the middle of a long one is left out."""
+    lines = neutral(text.strip()).split("\n")
+    if len(lines) > PROMPT_LINES:
+        missing = f"… {len(lines) - PROMPT_LINES} more lines …"
+        lines = [*lines[: PROMPT_LINES - 4], missing, *lines[-4:]]
+    grid = Table.grid()
+    shown = "\n".join(clip(one, LINE_WIDTH) for one in lines)
+    grid.add_row(Text("› ", "bold cyan"), Text(shown, "bold", overflow="fold"))
+    return grid
 
 
 def thought(text: str) -> RenderableType:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from zidane_acp.chat.client import Opened
 from zidane_acp.chat.connection import RpcError
+from zidane_acp.chat.opening import Opened
 from zidane_acp.chat.safe_text import line
 from zidane_acp.fields import child, objects, text
 

@@ -85,9 +85,11 @@ async def _tour(project: Path, script: Path, terminal: bool) -> int:
     from zidane_acp.chat.policy import decider
 
     policy: PermissionPolicy = "ask" if terminal else "allow-all"
-    settings = Settings(provider="replay", script=str(script), permission=policy)
+    # A home of its own, which goes with the folder: a tour is no session to go on with.
+    home = str(project.parent / "home")
+    settings = Settings(provider="replay", script=str(script), permission=policy, home=home)
     command = (sys.executable, *SAFE_PYTHON, "serve", *as_arguments(settings))
-    launch = Launch(command, True, str(project))
+    launch = Launch(command, True, str(project), kept=False)
     if not terminal:
         from zidane_acp.chat.headless import OnePrompt
         from zidane_acp.chat.plain import PlainView

@@ -8,7 +8,7 @@ from returns.result import Failure, Result, Success
 from zidane_acp.chat.safe_text import line
 from zidane_acp.fields import text
 from zidane_acp.ports import Store
-from zidane_core.data.stored import Place, StoredRow
+from zidane_core.data.stored import Piece, Place, StoredRow
 from zidane_core.text import decode_json, is_object
 
 PAGE: Final = 200
@@ -43,15 +43,20 @@ def find(store: Store, word: str) -> Result[StoredRow, str]:
     return Failure(f"{len(fitting)} sessions begin with {line(word)!r}: {names}; give more of the id.")
 
 
-def entries(store: Store, session: str) -> Iterator[str]:
-    """All entries of a session as JSON texts, in order; '' is one that is missing or not readable."""
+def pieces(store: Store, session: str) -> Iterator[Piece]:
+    """Everything that is stored of a session, piece by piece; the last one has the journal."""
     after = 0
     while True:
         piece = store.read(session, after, PAGE)
-        yield from piece.entries
+        yield piece
         after += len(piece.entries)
         if piece.last or not piece.entries:
             return
+
+
+def entries(store: Store, session: str) -> Iterator[str]:
+    """All entries of a session as JSON texts, in order; '' is one that is missing or not readable."""
+    return (text for piece in pieces(store, session) for text in piece.entries)
 
 
 def title(row: StoredRow) -> str:

@@ -9,12 +9,14 @@ from returns.result import Failure
 from zidane_acp.ports import Store
 from zidane_acp.sessions.ages import local
 from zidane_acp.sessions.delivery import deliver
-from zidane_acp.sessions.entries import entry_of
-from zidane_acp.sessions.finding import entries, find, title
+from zidane_acp.sessions.finding import find, pieces, title
+from zidane_core.agent.records import entry_of, streamed
 from zidane_core.convert.html_page import html_page
 from zidane_core.convert.markdown_page import markdown_page
 from zidane_core.convert.text_page import text_page
 from zidane_core.convert.transcript import About, Shown, damaged, transcript
+from zidane_core.data.history import Entry, TextSaid, Thinking
+from zidane_core.data.stored import JournalRow
 
 Form: TypeAlias = Literal["text", "markdown", "html"]
 Page: TypeAlias = Callable[[About, tuple[Shown, ...]], str]
@@ -27,7 +29,7 @@ def run_show(store: Store, word: str, *, form: Form = "text", output: str | None
         print(found.failure(), file=sys.stderr)
         return 1
     row = found.unwrap()
-    shown = transcript(map(entry_of, entries(store, row.session)))
+    shown = transcript(log(store, row.session))
     about = About(session=row.session, title=title(row), cwd=row.cwd, when=local(row.updated))
     code = deliver((PAGES[form](about, shown),), output)
     missing = damaged(shown)
@@ -38,6 +40,17 @@ def run_show(store: Store, word: str, *, form: Form = "text", output: str | None
             file=sys.stderr,
         )
     return code
+
+
+def log(store: Store, session: str) -> tuple[Entry, ...]:
+    """The entries of a session, and what it has of a message that was being streamed when its program ended."""
+    kept: list[Entry] = []
+    journal: tuple[JournalRow, ...] = ()
+    for piece in pieces(store, session):
+        kept.extend(entry_of(text) for text in piece.entries)
+        journal = piece.journal
+    whole = {entry.message for entry in kept if isinstance(entry, TextSaid | Thinking)}
+    return (*kept, *(entry for entry in streamed(journal) if entry.message not in whole))
 
 
 def _html(about: About, shown: tuple[Shown, ...]) -> str:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zidane_acp.chat.client import Opened
 from zidane_acp.chat.connection import RpcError
 from zidane_acp.chat.markdown_stream import blocks, split
+from zidane_acp.chat.opening import Opened
 from zidane_acp.chat.policy import decider
 from zidane_acp.chat.question_keys import keys, pick
 from zidane_acp.chat.safe_text import clip, line, neutral, output
@@ -199,14 +199,15 @@ def test_the_user_is_asked_where_there_is_one() -> None:
 def test_the_first_line_names_what_is_there() -> None:
     agent: dict[str, object] = {"agentInfo": {"name": "zidane-acp", "version": "1"}}
     provider = {"name": "openai", "model": "gpt", "source": "OPENAI_API_KEY"}
-    opened = Opened(agent, {"_meta": {"zidane": {"provider": provider}}})
+    opened = Opened(agent=agent, session={"_meta": {"zidane": {"provider": provider}}})
     assert first_line(opened) == "zidane-acp 1 · openai · gpt · key from OPENAI_API_KEY"
     assert (
-        first_line(Opened({}, {"configOptions": [{"category": "model", "currentValue": "m"}]})) == "agent · m"
+        first_line(Opened(agent={}, session={"configOptions": [{"category": "model", "currentValue": "m"}]}))
+        == "agent · m"
     )
     offline = {"name": "offline", "model": "offline", "source": "no key"}
     assert (
-        first_line(Opened(agent, {"_meta": {"zidane": {"provider": offline}}}))
+        first_line(Opened(agent=agent, session={"_meta": {"zidane": {"provider": offline}}}))
         == "zidane-acp 1 · offline · no key"
     )
 

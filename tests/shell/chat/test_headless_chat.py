@@ -15,7 +15,8 @@ AGENT = ("--", sys.executable, str(FAKE))
 
 
 def environment(**extra: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")}
+    passed = ("PATH", "HOME", "LANG", "TMPDIR", "ZIDANE_ACP_HOME")
+    kept = {name: value for name, value in os.environ.items() if name in passed}
     return {**kept, "PYTHONUTF8": "1", **extra}
 
 

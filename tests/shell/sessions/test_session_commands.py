@@ -9,12 +9,12 @@ from support.sample_session import sample
 
 from zidane_acp.ports import StoreProblem
 from zidane_acp.sessions import finding, listing
-from zidane_acp.sessions.entries import entry_of
 from zidane_acp.sessions.listing import run_list, short
 from zidane_acp.sessions.moving import run_export
 from zidane_acp.sessions.opened import with_store
 from zidane_acp.sessions.removing import run_delete
 from zidane_acp.sessions.showing import Form, run_show
+from zidane_core.agent.records import entry_of
 from zidane_core.data.content import Text
 from zidane_core.data.history import Unread, UserSaid
 from zidane_core.text import encode_json
