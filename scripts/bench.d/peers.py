@@ -49,9 +49,16 @@ def echo_agents() -> tuple[Peer, ...]:
 
 
 def environment(home: Path) -> Mapping[str, str]:
-    """The environment of every agent: no keys, no proxy in front of loopback, its own state folder."""
+    """The environment of every agent: no keys, no proxy in front of loopback, its own state folder.
+
+    Python may keep what it has compiled, as it does for an installed program.
+    """
     kept = {
-        k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ZIDANE_ACP_")
+        name: value
+        for name, value in os.environ.items()
+        if not name.endswith("_API_KEY")
+        and not name.startswith("ZIDANE_ACP_")
+        and name != "PYTHONDONTWRITEBYTECODE"
     }
     return kept | {"ZIDANE_ACP_HOME": str(home), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 

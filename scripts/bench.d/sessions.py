@@ -16,6 +16,9 @@ RUNS: Final = 5
 TURNS: Final = 10
 """Long turns in one run of `saving`, so that what is not the turn does not count."""
 
+PAIRS: Final = 9
+"""Runs of `saving` with and without: their difference is a few hundredths."""
+
 
 def loading(bench: Bench) -> list[Row]:
     """`session/load` of a long session: the time until all is sent, and the memory that the agent takes for it."""
@@ -74,7 +77,7 @@ def saving(bench: Bench) -> list[Row]:
     rows: list[Row] = []
     for name, agent in ((f"{OURS}, over HTTP", bench.http), (f"{OURS}, replay", bench.replay(chunks, TURNS))):
         kept, lost = list[float](), list[float]()
-        for _ in range(RUNS):
+        for _ in range(bench.times(PAIRS)):
             home = bench.home()
             kept.append(_work(agent, home, chunks))
             lost.append(_work(agent, home, chunks, keeps=False))
