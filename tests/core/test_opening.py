@@ -371,6 +371,38 @@ def seen_updates(driver: Driver, frames: int) -> int:
     return sum(frame.get("method") == "session/update" for frame in driver.frames[:frames])
 
 
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_a_load_of_an_idle_session_has_what_another_program_added(method: str) -> None:
+    driver, session = ready(STORED)
+    conversation(driver, session)
+    other = again(driver.disk)
+    other.load(session)
+    other.prompt(session, "from elsewhere")
+    other.store()
+    other.round(said("Seen."))
+    other.store()
+    seen = len(driver.updates(session))
+    if method == "session/resume":
+        driver.conflicts.add(session)  # its client is not shown what the other program did
+    assert code(driver, driver.load(session, method=method)) == 0
+    if method == "session/load":
+        assert fold(driver.updates(session)[seen:]) == fold(other.shown[session])
+    driver.prompt(session, "and here")
+    driver.store()
+    assert texts(request_of(driver)) == ["Please change it.", "from elsewhere", "and here"]
+
+
+def test_a_load_of_an_idle_session_that_was_deleted_elsewhere_shows_what_there_is() -> None:
+    driver, session = ready(STORED)
+    conversation(driver, session)
+    live = fold(driver.shown[session])
+    driver.disk.rows.clear()
+    driver.disk.entries.clear()
+    seen = len(driver.updates(session))
+    assert code(driver, driver.load(session)) == 0
+    assert fold(driver.updates(session)[seen:]) == live
+
+
 def test_a_turn_can_still_be_cancelled_after_a_load() -> None:
     driver, session = ready(STORED)
     prompt = driver.prompt(session)

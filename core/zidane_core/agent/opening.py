@@ -1,7 +1,8 @@
 """How a thread is opened (ring 2): a new one, a stored one, one whose history was given back.
 
 What is to be done first, a job each: a stored one is looked for, the folders are looked at, the history is read. A
-thread that is open already only has its folders looked at, and its turn goes on meanwhile.
+thread that is open and idle is read again, too, since another program may have gone on with it; of one that is not, only
+the folders are looked at, and its turn goes on meanwhile.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +12,18 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import log, moves, pages, records, repairing, replaying, restoring, rounds, titles
+from zidane_core.agent import (
+    log,
+    moves,
+    pages,
+    records,
+    repairing,
+    replaying,
+    restoring,
+    rounds,
+    saving,
+    titles,
+)
 from zidane_core.agent.effects import (
     Answer,
     CommandsShown,
@@ -67,13 +79,11 @@ def begin(options: Options, thread: Thread, setup: Setup) -> Moved:
         return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
     if thread.phase != "open":
         return _start(thread, FindThread(thread.id))
-    return _begin_open(thread, setup)
-
-
-def _begin_open(thread: Thread, setup: Setup) -> Moved:
     fault = _other_folder(thread.cwd, setup)
     if fault is not None:
         return _fail(thread, setup, fault)
+    if saving.is_all_stored(thread):
+        return _start(thread, FindThread(thread.id))
     return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
 
 
@@ -109,12 +119,17 @@ STOPPED: Final = Fault(ErrorCode.REQUEST_CANCELLED, "The session was closed befo
 
 def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Moved:
     row = found.row
+    if row is None and thread.phase == "open":
+        # Deleted by another program: what is in memory is all there is.
+        return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
     if row is None:
         return _fail(thread, setup, session_not_found(thread.id))
     fault = _other_folder(row.cwd, setup) if row.cwd else None
     if fault is not None:
         return _fail(thread, setup, fault)
     head = records.head_of(row.head)
+    if thread.phase == "open":
+        thread = saving.without_history(thread)
     thread = replace(thread, cwd=row.cwd or thread.cwd, head=row.head, created=head.created)
     if setup.kind == "warm":
         return _start(thread, LoadThread(thread.id))
@@ -126,7 +141,6 @@ def _checked(options: Options, thread: Thread, setup: Setup, checked: CheckedPat
         return _fail(thread, setup, _bad_folder(setup, checked.problem, checked.position))
     if setup.kind == "new" or thread.phase == "open":
         return _opened(options, thread, setup)
-    thread = replace(thread, log=pages.Pages(), view=log.View())
     return _start(thread, LoadThread(thread.id))
 
 

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from zidane_core.agent import log, moves, opening, pages, saving
+from zidane_core.agent import moves, opening, saving
 from zidane_core.agent.effects import Effect, Start, Stop
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Setup, Thread
@@ -14,30 +14,20 @@ def watch(options: Options, thread: Thread) -> Moved:
     if not _is_idle(thread):
         stops: tuple[Effect, ...] = (Stop(thread.idle),) if thread.idle else ()
         return (replace(thread, idle=""), stops) if thread.idle else (thread, ())
-    if thread.idle or not len(thread.log):
+    if thread.idle:
         return thread, ()
     thread, idle = moves.key(thread)
     return replace(thread, idle=idle), (Start(idle, Rest(options.limits.idle_after)),)
 
 
 def _is_idle(thread: Thread) -> bool:
-    busy = thread.turn or thread.prompts or thread.lane or thread.owed or thread.later or thread.closing
-    return (
-        thread.phase == "open"
-        and not busy
-        and not thread.job
-        and not thread.title.job
-        and thread.store.state == "open"
-        and not thread.store.saving
-        and saving.is_saved(thread)
-    )
+    return saving.is_all_stored(thread) and not (thread.lane or thread.job or thread.title.job)
 
 
 def rest(thread: Thread) -> Thread:
     """The wait is over: the history is given back."""
-    if not _is_idle(thread):
-        return replace(thread, idle="")
-    return replace(thread, phase="cold", idle="", log=pages.Pages(), view=log.View())
+    thread = replace(thread, idle="")
+    return saving.without_history(thread) if _is_idle(thread) else thread
 
 
 def wake(options: Options, thread: Thread) -> Moved:

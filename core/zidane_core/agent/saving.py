@@ -93,6 +93,20 @@ def is_settled(thread: Thread) -> bool:
     return (is_saved(thread) or thread.store.held or thread.phase == "cold") and not thread.store.saving
 
 
+def is_all_stored(thread: Thread) -> bool:
+    """Whether the store has everything of an open thread, and nothing is going on in it: its history can be given
+    back and read again."""
+    busy = thread.turn or thread.prompts or thread.owed or thread.later or thread.closing
+    store = thread.store
+    stored = store.state == "open" and store.seq > 0 and not store.saving and is_saved(thread)
+    return thread.phase == "open" and stored and not busy
+
+
+def without_history(thread: Thread) -> Thread:
+    """The thread with its history given back; the store has all of it."""
+    return replace(thread, phase="cold", log=pages.Pages(), view=log.View())
+
+
 # What came of it -----------------------------------------------------------------------------------
 
 
