@@ -34,7 +34,8 @@ def turn(driver: Driver, session: str, text: str = "fix it", *events: Any) -> No
 @pytest.mark.parametrize(
     ("parts", "title"),
     [
-        ((Text("Fix the typo"),), "Fix the typo"),
+        ((Text("Fix the typo."),), "Fix the typo"),
+        ((Text("Why does it fail?"),), "Why does it fail?"),
         ((Text("\n\n  # Fix   the\ttypo\nand more"),), "Fix the typo"),
         ((Text("  "), Text("- second part")), "second part"),
         ((Text("a" * 200),), "a" * (LENGTH - 1) + "…"),

@@ -7,6 +7,7 @@ from support.disk import Disk
 from support.driver import OPTIONS, Driver, calls, ready, said, with_
 from support.folding import fold
 
+from zidane_core.agent import records
 from zidane_core.agent.events import CheckedPaths, Failed, Ok, Stopped
 from zidane_core.agent.state import Thread
 from zidane_core.agent.work import CheckPaths, FindThread, LoadThread, Rest, RunModel, Wait
@@ -225,6 +226,24 @@ def test_settings_come_back_and_a_model_that_is_gone_is_told() -> None:
     third.store()
     assert request_of(third).model.value == "test-model"
     assert "the model other, which is not there any more; test-model is used" in third.text()
+
+
+def test_a_model_that_is_gone_is_told_once_also_when_the_history_is_read_again() -> None:
+    other = models.ModelChoice(value="other", name="Other", provider="second", id="o")
+    driver, session = ready(with_(STORED, models=(OPTIONS.models[0], other)))
+    driver.request("session/set_config_option", sessionId=session, configId="model", value="other")
+    driver.store()
+    conversation(driver, session)
+    second = again(driver.disk)
+    second.load(session)
+    for _ in range(2):
+        second.prompt(session, "go on")
+        second.set_up()
+        second.store()
+        second.round(said("fine"))
+        second.store()
+        rest(second)
+    assert second.text().count("which is not there any more") == 1
 
 
 # What waits for what -------------------------------------------------------------------------------
@@ -523,6 +542,20 @@ def test_a_journal_that_grew_after_the_load_is_not_lost() -> None:
     assert blocks[-1] == models.Said("I will do it")
     (ended,) = [e for e in thread_of(other, session).log if isinstance(e, history.TurnEnded)]
     assert ended.fault is not None and ended.fault.data == {"kind": "interrupted"}
+
+
+def test_rows_of_a_journal_that_nobody_needs_are_cleared_by_the_next_turn() -> None:
+    driver, session = ready(STORED)
+    conversation(driver, session)
+    driver.disk.journals[session] = {("msg_old", 0): records.piece_text("agent", "old")}
+    second = again(driver.disk)
+    second.load(session)
+    assert "old" not in second.text()
+    second.prompt(session, "go on")
+    second.store()
+    assert not second.conflicts and not second.disk.journal(session)
+    second.round(said("fine"))
+    second.store()
 
 
 def test_entries_of_a_newer_program_keep_their_place_and_are_told() -> None:

@@ -5,8 +5,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.driver import check_history
 
 from zidane_core.agent import pages, records, repairing
+from zidane_core.agent.log import view_of
 from zidane_core.data import history
 from zidane_core.data.content import Image, Text
 from zidane_core.data.models import Opaque
@@ -160,3 +162,29 @@ def test_repairs_need_no_repairs() -> None:
 def test_a_long_log_is_looked_at_from_its_end() -> None:
     long = log(*([USER, END] * 400), USER, *([RESULT] * 600), OTHER)
     assert [type(entry).__name__ for entry in repairing.repairs(long, ())] == ["ResultMade", "TurnEnded"]
+
+
+# What the model sees of any log --------------------------------------------------------------------
+
+ANY_ENTRY = st.sampled_from(
+    [
+        USER,
+        history.TextSaid("m2", "text"),
+        CALL,
+        OTHER,
+        RESULT,
+        history.ResultMade(call="c2", name="f", content=(), failed=True),
+        history.ResultMade(call="c9", name="f", content=(), failed=True),
+        END,
+        history.TitleSet("t"),
+        history.Unread("{"),
+        history.Excluded(1),
+    ]
+)
+
+
+@given(st.lists(ANY_ENTRY, max_size=12))
+def test_the_model_sees_a_valid_history_of_any_log(entries: list[history.Entry]) -> None:
+    called = [entry.call for entry in entries if isinstance(entry, history.CallMade)]
+    if len(called) == len(set(called)):  # ids of calls are never used twice
+        check_history(tuple(view_of(log(*entries, USER)).messages))

@@ -702,6 +702,22 @@ def test_a_folder_that_cannot_be_looked_at_does_not_hold_up_the_end() -> None:
     assert answer is not None and answer["error"]["code"] == -32800
 
 
+def test_what_a_cancelled_command_had_said_stays_on_its_card_and_for_the_model() -> None:
+    driver, session = ready(with_(OPTIONS, policy="allow-all"))
+    driver.prompt(session)
+    driver.round(calls(("shell", {"command": "make"})))
+    driver.finish(driver.tool_jobs("prepare")[0])
+    driver.progress(driver.tool_jobs()[0], ToolOutput("half "), ToolOutput("way\n"))
+    driver.cancel(session)
+    driver.end(driver.tool_jobs()[0], Stopped())
+    card = driver.updates()[-1]
+    assert card["content"][0]["content"]["text"] == "half way\n"
+    assert "outcome is unknown" in card["rawOutput"]["error"]
+    driver.prompt(session)
+    (result,) = [m for m in request_of(driver).messages if isinstance(m, models.ResultsMessage)]
+    assert result.results[0].content[0] == Text("half way\n")
+
+
 def test_a_second_cancel_changes_nothing() -> None:
     driver, session = ready()
     driver.prompt(session)

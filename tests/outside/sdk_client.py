@@ -18,6 +18,7 @@ from acp.schema import (
     ToolCallUpdate,
 )
 from outside.schema_check import problems, read_log
+from support.folding import fold
 
 PATIENCE = 20.0
 TEE = Path(__file__).with_name("tee.py")
@@ -59,6 +60,10 @@ class ScriptedClient:
     def text(self) -> str:
         return "".join(u.content.text for u in self.updates if u.session_update == "agent_message_chunk")
 
+    def folded(self) -> list[tuple[str, Any]]:
+        """The fold of all updates so far, as they were on the wire."""
+        return fold([u.model_dump(mode="json", by_alias=True, exclude_unset=True) for u in self.updates])
+
     def statuses(self, call: str) -> list[str | None]:
         return [
             u.status
@@ -74,14 +79,12 @@ def installed() -> str:
 
 
 @asynccontextmanager
-async def connected(
-    tmp_path: Path, flags: list[str], client: ScriptedClient
-) -> AsyncIterator[tuple[Any, str, Path]]:
-    """The agent with these flags, initialized, with one session and an empty folder for it; afterwards every
-    frame is checked."""
-    work, log = tmp_path / "work", tmp_path / "frames.log"
-    work.mkdir()
-    command = [str(TEE), str(log), "--", installed(), *flags]
+async def initialized(
+    tmp_path: Path, flags: list[str], client: ScriptedClient, log: str, end: int = 0
+) -> AsyncIterator[tuple[Any, Any]]:
+    """The agent with these flags, and its tee; afterwards it must have ended with this code, and every frame is
+    checked."""
+    command = [str(TEE), str(tmp_path / log), "--", installed(), *flags]
     async with acp.spawn_agent_process(
         cast(acp.Client, client),  # the protocol's other methods are never called
         sys.executable,
@@ -94,10 +97,21 @@ async def connected(
         )
         assert greeting.protocol_version == 1
         assert greeting.agent_info is not None and greeting.agent_info.name
+        yield connection, process
+    assert process.returncode == end, "the agent did not end by itself when its input ended"
+    assert problems(read_log(tmp_path / log)) == []
+
+
+@asynccontextmanager
+async def connected(
+    tmp_path: Path, flags: list[str], client: ScriptedClient
+) -> AsyncIterator[tuple[Any, str, Path]]:
+    """The agent with these flags, with one session and an empty folder for it."""
+    work = tmp_path / "work"
+    work.mkdir()
+    async with initialized(tmp_path, flags, client, "frames.log") as (connection, _):
         session = await asyncio.wait_for(connection.new_session(cwd=str(work), mcp_servers=[]), PATIENCE)
         yield connection, session.session_id, work
-    assert process.returncode == 0, "the agent did not end by itself when its input ended"
-    assert problems(read_log(log)) == []
 
 
 async def ask(connection: Any, session: str, text: str) -> str:

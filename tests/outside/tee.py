@@ -4,6 +4,9 @@
 
 LOG gets one JSON object a line, {"dir": "in" | "out", "line": TEXT}, before the line is passed on, so that the
 order in it is the order on the wire. Bytes that are no UTF-8 stand in it as lone surrogates.
+
+When LOG is a folder, each run gets a file of its own in it, named START-TEE-AGENT.log: the time, which sorts them, and
+the process ids of the two. SIGTERM is passed on; SIGUSR1 kills the agent.
 """
 
 import json
@@ -12,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -61,14 +65,18 @@ def pump(source: int, sink: int, log: LineLog) -> None:
 
 def main(log_path: str, command: list[str]) -> int:
     lock = threading.Lock()
-    with Path(log_path).open("a", encoding="utf-8") as log:
-        agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+    path = Path(log_path)
+    if path.is_dir():
+        path /= f"{time.time_ns()}-{os.getpid()}-{agent.pid}.log"
+    with path.open("a", encoding="utf-8") as log:
         assert agent.stdin is not None and agent.stdout is not None
 
         def pass_on(number: int, frame: FrameType | None) -> None:
             agent.send_signal(number)
 
         signal.signal(signal.SIGTERM, pass_on)
+        signal.signal(signal.SIGUSR1, lambda number, frame: agent.kill())
         to_agent = os.dup(agent.stdin.fileno())
         agent.stdin.close()
         threading.Thread(target=pump, args=(0, to_agent, LineLog(log, lock, "in")), daemon=True).start()

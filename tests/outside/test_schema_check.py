@@ -1,6 +1,7 @@
 """The judge of the outside looks must itself see what is wrong."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -80,3 +81,18 @@ def test_the_tee_passes_bytes_on_and_writes_down_every_line(tmp_path: Path) -> N
     frames = read_log(log)
     assert [f.line for f in frames if f.direction == "in"] == lines
     assert [f.line for f in frames if f.direction == "out"] == lines
+
+
+def test_the_tee_kills_its_agent_and_each_run_has_its_file(tmp_path: Path) -> None:
+    started = []
+    for _ in range(2):
+        echo = "print('{}', flush=True); input()"
+        command = [sys.executable, str(TEE), str(tmp_path), "--", sys.executable, "-c", echo]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as tee:
+            assert tee.stdout is not None and tee.stdout.readline() == b"{}\n"
+            tee.send_signal(signal.SIGUSR1)
+            assert tee.wait(60) == 128 + signal.SIGKILL
+        started.append(tee.pid)
+    logs = sorted(tmp_path.iterdir())
+    assert [int(log.stem.split("-")[1]) for log in logs] == started
+    assert [read_log(log) for log in logs] == [(Frame("out", "{}"),)] * 2

@@ -1,7 +1,6 @@
 """The transcripts of tests/golden, taken by the whole shell over a transport in memory."""
 
 import math
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,12 @@ from typing import Any
 import anyio
 import pytest
 from support.driver import MODEL
-from support.golden import GOLDEN, OPENED, lines, outside
+from support.golden import GOLDEN, lines, opened, outside
 
 from zidane_acp.beginning import fresh
 from zidane_acp.inbox import Inbox
 from zidane_acp.serve import serve
+from zidane_acp.store import MemoryStore
 from zidane_acp.transports.memory import MemoryTransport, memory_pair
 from zidane_core.agent.work import RunTool
 from zidane_core.data.models import ModelEvent, ModelRequest
@@ -80,10 +80,12 @@ async def test_the_shell_says_what_the_transcript_says(path: Path) -> None:
     client, agent = memory_pair()
     fed = Fed()
     codes: list[int] = []
+    begun = opened(path)
+    store = MemoryStore() if begun.options.store else None
 
     async def run() -> None:
         codes.append(
-            await serve(fresh(OPENED), agent, {MODEL.value: fed}, fed, None, inbox=Inbox(), now=time.time)
+            await serve(fresh(begun), agent, {MODEL.value: fed}, fed, store, inbox=Inbox(), now=lambda: 0.0)
         )
 
     with anyio.fail_after(20):

@@ -17,6 +17,7 @@ from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Rece
 from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
+from zidane_core.agent import pages
 from zidane_core.agent.effects import Exit, Journal, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
@@ -35,7 +36,8 @@ from zidane_core.agent.events import (
 )
 from zidane_core.agent.log import view_of
 from zidane_core.agent.presets import ACP_DEFAULT
-from zidane_core.agent.records import entry_of
+from zidane_core.agent.records import entry_of, text_of
+from zidane_core.agent.repairing import repairs
 from zidane_core.agent.replaying import replay, whole
 from zidane_core.agent.state import Options, Thread
 from zidane_core.agent.work import (
@@ -153,7 +155,8 @@ class Driver:
                 if said and loaded == frame and known is not None and known.turn is None:
                     # A turn that begins in the same moment begins behind the replay.
                     self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
-                if frame.get("error", {}).get("data") == {"kind": "in_use"}:
+                refused = frame.get("error", {}).get("data") == {"kind": "in_use"}
+                if refused and self.waiting.get(id_of(frame)) == thread.id:
                     self._forget(thread)
                 if frame.get("method") == "session/update" and frame["params"]["sessionId"] == thread.id:
                     self.shown[thread.id].append(frame["params"]["update"])
@@ -182,6 +185,15 @@ class Driver:
         setup = None if known is None or known.phase != "opening" or thread.phase != "open" else known.setup
         return setup is not None and setup.kind == "resume"
 
+    def _read_again(self, thread: Thread) -> Thread:
+        """A thread whose history was given back, as it will be when that is read again."""
+        log: pages.Pages[history.Entry] = pages.Pages()
+        for entry in self._stored(thread.id):
+            log = pages.append(log, entry)
+        return replace(
+            thread, log=log, cut=True, store=replace(thread.store, journal=self.disk.journal(thread.id))
+        )
+
     def _stored(self, session: str) -> list[history.Entry]:
         return [entry_of(text) for text in self.disk.entries.get(session, ())]
 
@@ -207,8 +219,8 @@ class Driver:
         for thread in self.connection.agent.threads.values():
             is_shown = thread.phase == "open" or (thread.phase == "cold" and thread.setup is None)
             if thread.outlet and thread.id not in self.conflicts and is_shown:
-                cold = replay(thread.id, self._stored(thread.id))
-                replayed = self._spoken(whole(thread) if thread.phase == "open" else cold)
+                read = thread if thread.phase == "open" else self._read_again(thread)
+                replayed = self._spoken(whole(read))
                 shown = fold(self.shown.get(thread.id, []))
                 assert fold(replayed) == shown, (
                     f"a replay would show something else:\n{fold(replayed)}\n{shown}"
@@ -305,16 +317,19 @@ class Driver:
         """Another program appended a whole turn first."""
         key, save = self.saves.popitem()
         self.conflicts.add(save.session)
+        thread = self.connection.agent.threads.get(save.session)
+        assert thread is not None
         rows = self.disk.entries.setdefault(save.session, [])
         known = len(rows)
         assert known == save.expected_seq
         theirs = (
+            *repairs(self._read_again(thread).log, self.disk.journal(save.session)),
             history.UserSaid(f"msg_other_{known}", (Text("theirs"),), 99),
             history.CallMade(call=f"call_other_{known}", name="f", arguments="{}", title="f", kind="other"),
             history.ResultMade(call=f"call_other_{known}", name="f", content=(Text("r"),), failed=False),
             history.TurnEnded(99, "end_turn"),
         )
-        rows.extend(msgspec.json.encode(entry).decode() for entry in theirs)
+        rows.extend(text_of(entry) for entry in theirs)
         self.feed(Conflict(self.now, key, tuple(rows[known:]), self.disk.journal(save.session)))
 
     def fail_save(self, reason: Any) -> None:

@@ -2,6 +2,7 @@
 
 `!` lines: `! path`, `! path PROBLEM`, `! model [EVENTS]` (one batch), `! model end`,
 `! prepare CALL {...}`, `! tool CALL {...}`, `! output CALL TEXT`, `! wait`. Values are JSON. `#` is a comment.
+The transcripts whose name begins with `stored` have a store, which does what it is asked for at once.
 """
 
 import json
@@ -9,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
+from support.disk import Disk
 from support.driver import MODEL, OPTIONS, SERVER
 
 from zidane_core.acp.connection import Opened, Received
 from zidane_core.acp.step import begin, step
-from zidane_core.agent.effects import Send, Start, Stop
+from zidane_core.agent.effects import Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
     Ended,
@@ -21,16 +24,33 @@ from zidane_core.agent.events import (
     ModelDone,
     Ok,
     Progressed,
+    Saved,
     Stopped,
     WaitDone,
 )
-from zidane_core.agent.work import CheckPaths, RunModel, RunTool, Wait
+from zidane_core.agent.work import (
+    CheckPaths,
+    DeleteThread,
+    FindThread,
+    ListThreads,
+    LoadThread,
+    RunModel,
+    RunTool,
+    Wait,
+)
 from zidane_core.data.models import ModelEvent
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 OPENED = Opened(now=0.0, seed="golden", options=OPTIONS, server=SERVER)
+STORED = replace(OPENED, options=replace(OPTIONS, store=True))
+STORE_JOBS = FindThread | LoadThread | ListThreads | DeleteThread
 assert MODEL.value == "test-model"
+
+
+def opened(path: Path) -> Opened:
+    """How the connection of a transcript begins."""
+    return STORED if path.stem.startswith("stored") else OPENED
 
 
 def lines(path: Path) -> list[tuple[str, str]]:
@@ -59,21 +79,32 @@ def outside(text: str) -> tuple[str, str, Any]:
 
 def through_the_core(path: Path) -> list[str]:
     """The transcript with what the core really says, taken synchronously."""
-    connection = begin(OPENED)
+    connection = begin(opened(path))
+    disk = Disk()
     jobs: dict[str, Any] = {}
     out: list[str] = []
 
     def feed(event: Any) -> None:
         nonlocal connection
         connection, effects = step(connection, event)
+        done: list[Any] = []
         for effect in effects:
             if isinstance(effect, Send):
                 out.append(f"<- {effect.frame.decode()}")
+            elif isinstance(effect, Save):
+                disk.append(effect)
+                done.append(Saved(0.0, effect.key))
+            elif isinstance(effect, Start) and isinstance(effect.what, STORE_JOBS):
+                pieces = disk.pieces(effect.what) if isinstance(effect.what, LoadThread) else []
+                done.extend(Progressed(0.0, effect.key, (piece,)) for piece in pieces)
+                done.append(Ended(0.0, effect.key, Ok(disk.value(effect.what))))
             elif isinstance(effect, Start):
                 jobs[effect.key] = effect.what
             elif isinstance(effect, Stop) and effect.key in jobs:
                 jobs.pop(effect.key)
-                feed(Ended(0.0, effect.key, Stopped()))
+                done.append(Ended(0.0, effect.key, Stopped()))
+        for event in done:
+            feed(event)
 
     def key_of(kind: Any, stage: str = "", call: str = "") -> str:
         return next(

@@ -109,6 +109,9 @@ def merged(before: CardChanged, change: CardChanged) -> CardChanged:
 
 def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: ToolResult) -> Moved:
     """The call is over, with a result for the model and a final card; all that still belongs to it ends with it."""
+    if call.live and result.failed and result.raw is None:
+        # Of a call that was stopped, what it had said so far stays.
+        result = replace(result, content=(Text(call.live), *result.content))
     shown = result.content if result.shown is None else result.shown
     shown = tuple(_fit(part, options.limits.card_bytes) for part in shown)
     diffs = result.diffs or (() if call.preview is None or result.failed else call.preview.diffs)

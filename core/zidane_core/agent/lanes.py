@@ -25,10 +25,13 @@ def enter(thread: Thread, held: Held) -> Thread:
     return replace(thread, lane=(*thread.lane, held))
 
 
+def is_free(thread: Thread) -> bool:
+    """Whether a request waits in the lane, and no setup holds it; what comes behind a close waits for its end."""
+    return bool(thread.lane) and not thread.job and thread.closing is None and thread.phase != "gone"
+
+
 def next_of(options: Options, thread: Thread) -> Moved:
-    """Do the first request of the lane, when no setup holds it."""
-    if thread.job or not thread.lane or thread.closing is not None:
-        return thread, ()
+    """Do the first request of a lane that is free."""
     first, rest = thread.lane[0], thread.lane[1:]
     return _DO[type(first)](options, replace(thread, lane=rest), first)
 

@@ -12,6 +12,7 @@ import msgspec
 
 from zidane_core.agent import pages
 from zidane_core.agent.pages import Pages
+from zidane_core.agent.repairing import INTERRUPTED
 from zidane_core.data import history, models
 from zidane_core.data.content import Text
 
@@ -24,8 +25,27 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
 
 def _user(view: View, entry: history.UserSaid) -> View:
+    view = _answered(view)
     message = models.UserMessage(entry.parts)
     return View(pages.append(view.messages, message), len(view.messages))
+
+
+def _answered(view: View) -> View:
+    """Every call has its result before the user speaks again, also where another program did not see to that."""
+    for call in _open_calls(view):
+        content = (Text(INTERRUPTED),)
+        view = _result(view, history.ResultMade(call=call.id, name=call.name, content=content, failed=True))
+    return view
+
+
+def _open_calls(view: View) -> tuple[models.Call, ...]:
+    """The calls of the last answer that have no result yet."""
+    final, done = pages.last(view.messages), frozenset[str]()
+    if isinstance(final, models.ResultsMessage):
+        done = frozenset(result.id for result in final.results)
+        final = pages.last(pages.truncate(view.messages, len(view.messages) - 1))
+    blocks = final.blocks if isinstance(final, models.AssistantMessage) else ()
+    return tuple(block for block in blocks if isinstance(block, models.Call) and block.id not in done)
 
 
 def _assistant(view: View, block: models.AssistantBlock) -> View:
@@ -53,6 +73,8 @@ def _call(view: View, entry: history.CallMade) -> View:
 
 
 def _result(view: View, entry: history.ResultMade) -> View:
+    if entry.call not in {call.id for call in _open_calls(view)}:
+        return view  # of a call that could not be read
     result = models.CallResult(entry.call, entry.name, entry.content, entry.failed)
     final = pages.last(view.messages)
     if isinstance(final, models.ResultsMessage):

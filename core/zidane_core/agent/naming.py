@@ -55,7 +55,7 @@ def from_prompt(parts: tuple[Part, ...]) -> str:
 
 
 def _line(text: str) -> str:
-    return visible(_SPACE.sub(" ", text[: LENGTH * 8]).strip().lstrip("#>*- ").strip())
+    return visible(_SPACE.sub(" ", text[: LENGTH * 8]).strip().lstrip("#>*- ").rstrip(" .,:;"))
 
 
 def _cut(line: str) -> str:

@@ -120,7 +120,7 @@ def settle(options: Options, thread: Thread) -> Moved:
 
 def _settle_once(options: Options, thread: Thread) -> Moved:
     turn = thread.turn
-    if thread.phase != "gone" and thread.lane and not thread.job and thread.closing is None:
+    if lanes.is_free(thread):
         return lanes.next_of(options, thread)
     if thread.owed and (paid := owing.pay(thread))[0] is not thread:
         return paid

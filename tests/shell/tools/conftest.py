@@ -19,6 +19,7 @@ class Workspace:
     def __init__(self, root: Path, tools: LocalTools) -> None:
         self.root = root
         self.tools = tools
+        self.further: tuple[str, ...] = ()
         self.reported: list[str] = []
         self.on_report: Callable[[str], None] = lambda _: None
 
@@ -36,7 +37,7 @@ class Workspace:
             session="s",
             call="c",
             cwd=str(self.root),
-            roots=(str(self.root),),
+            roots=(str(self.root), *self.further),
         )
 
     async def prepare(self, name: str, **arguments: object) -> Preview:

@@ -114,3 +114,28 @@ async def test_a_command_names_all_places_outside(space: Space, shown: Path) -> 
     preview = await space.tools.run(call, lambda _: None)
     assert preview.locations == (Location(str(shown / "f")), Location(other))
     assert preview.title == f"cat lnk/f {other} (outside the workspace: {shown}/f)"
+
+
+@pytest.mark.parametrize("tool", ARGUMENTS)
+async def test_a_further_folder_of_the_session_is_inside_by_its_real_path(
+    space: Space, shown: Path, tool: str
+) -> None:
+    space.further = (str(shown),)
+    assert (await space.prepare(tool, **ARGUMENTS[tool])).title == ""
+    assert not (await space.run(tool, **ARGUMENTS[tool])).failed
+    # A link out of the further folder leads outside, and so does a name that only begins like it.
+    (shown / "way").symlink_to(shown.parent / "other")
+    for folder in (f"{shown}/way", f"{shown}/../other"):
+        where = f"{folder}/f" if ARGUMENTS[tool].get("path") == "lnk/f" else folder
+        key = "cwd" if tool == "shell" else "path"
+        arguments = {**ARGUMENTS[tool], key: where}
+        assert "(outside the workspace" in (await space.prepare(tool, **arguments)).title
+        assert (await space.run(tool, **arguments)).failed
+
+
+async def test_a_folder_whose_name_begins_like_a_further_one_is_outside(space: Space, shown: Path) -> None:
+    space.further = (str(shown),)
+    beside = shown.parent / "shown2"
+    beside.mkdir()
+    (beside / "f").write_text("a secret\n")
+    assert (await space.run("read_file", path=str(beside / "f"))).failed

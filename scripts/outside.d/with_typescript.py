@@ -1,0 +1,69 @@
+"""Editors written with the official TypeScript SDK: a whole conversation, and a restart of the agent in it."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+from node_packages import TYPESCRIPT_SDK, install, node, place
+from stage import PATIENCE, ROOT, Failed, Stage, answers, before_answer
+
+HERE: Final = ROOT / "scripts" / "outside.d"
+WRITE: Final = {"tool": "write_file", "args": {"path": "hello.txt", "content": "hi\n"}}
+REFUSED: Final = {"tool": "write_file", "args": {"path": "no.txt", "content": "no\n"}}
+ENDLESS: Final = {"text": "tick ", "repeat": 100_000, "delay_ms": 1}
+PLAN: Final = [
+    {"content": "write it", "priority": "high", "status": "completed"},
+    {"content": "say so", "priority": "low", "status": "in_progress"},
+]
+
+
+def run(stage: Stage, script: str, *words: str) -> None:
+    """One client to its end, in the stage's environment."""
+    install(TYPESCRIPT_SDK)
+    placed = {source.name: place(source) for source in HERE.glob("*.mjs")}  # they import each other
+    command = [node(20), str(placed[script]), str(stage.work), *words]
+    done = subprocess.run(command, env=stage.environment(), timeout=PATIENCE, check=False)
+    if done.returncode != 0:
+        raise Failed("the TypeScript client was not content")
+
+
+def typescript(folder: Path) -> None:
+    """The client of typescript_client.mjs."""
+    stage = Stage(folder)
+    turns: list[dict[str, Any]] = [
+        {"text": "I write it. ", **WRITE},
+        {"text": "It is written."},
+        REFUSED,
+        {"text": "Not written."},
+        ENDLESS,
+        {"text": "Still here."},
+    ]
+    with stage.nothing_left():
+        run(stage, "typescript_client.mjs", json.dumps(stage.replaying(*turns)))
+    stage.check()
+
+
+def restart(folder: Path) -> None:
+    """The client of restart_client.mjs, with a kill and with the end of the input between the two agents."""
+    turns: list[dict[str, Any]] = [
+        {"thinking": "A file is wanted.", "text": "I write it. ", **WRITE},
+        {"tool": "update_plan", "args": {"entries": PLAN}},
+        {"text": "It is written."},
+        ENDLESS,
+    ]
+    models = ["--model", "first", "--model", "second"]  # so that there is an option to choose
+    for how in ("kill", "close"):
+        print(f"-- {how}", flush=True)
+        stage = Stage(folder / how)
+        first = stage.replaying(*turns, flags=models)
+        second = stage.replaying({"text": "Still here."}, flags=models)
+        with stage.nothing_left():
+            run(stage, "restart_client.mjs", how, json.dumps(first), json.dumps(second))
+        stage.check(killed=0 if how == "kill" else None)
+        _, frames = stage.connections()
+        # What the SDK does not let through: it turns "not found" after a delete into {}, and may reorder.
+        if [answer.get("result") for answer in answers(frames, "session/delete")] != [{}, {}]:
+            raise Failed("session/delete was not answered with {} twice")
+        if shown := before_answer(frames, "session/resume"):
+            raise Failed(f"session/resume showed something before its answer: {shown}")
