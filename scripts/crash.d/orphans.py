@@ -1,6 +1,8 @@
 """What is left of an agent that was killed: its children at that moment, and whatever carries the mark of the round."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -41,10 +43,13 @@ def below(pid: int) -> set[tuple[int, str]]:
 
 
 def left(mark: str, known: set[tuple[int, str]]) -> list[str]:
-    """The command lines of what is still there when the time for going is over."""
+    """The command lines of what is still there when the time for going is over; then it is ended."""
     until = time.monotonic() + WITHIN
     while found := [p for p in _table() if (p.pid, p.start) in known or _is_marked(p, mark)]:
         if time.monotonic() > until:
+            for process in found:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(process.pid, signal.SIGKILL)
             return [f"{process.pid} {process.words}" for process in found]
         time.sleep(_STEP)
     return []
