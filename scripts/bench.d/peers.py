@@ -49,9 +49,16 @@ def echo_agents() -> tuple[Peer, ...]:
 
 
 def environment(home: Path) -> Mapping[str, str]:
-    """The environment of every agent: no keys, no proxy in front of loopback, its own state folder."""
+    """The environment of every agent: no keys, no proxy in front of loopback, its own state folder.
+
+    Python may keep what it has compiled, as it does for an installed program.
+    """
     kept = {
-        k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith("ZIDANE_ACP_")
+        name: value
+        for name, value in os.environ.items()
+        if not name.endswith("_API_KEY")
+        and not name.startswith("ZIDANE_ACP_")
+        and name != "PYTHONDONTWRITEBYTECODE"
     }
     return kept | {"ZIDANE_ACP_HOME": str(home), "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 
@@ -66,6 +73,7 @@ class Connection:
         self._buffer = b""
         self._id = 0
         self.updates = 0  # message frames so far; fewer than chunks where the agent merged some
+        self.told = 0  # updates of every kind
 
     def request(self, method: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
         """The answer, and how many `~` came before it: one for each chunk, however they were merged."""
@@ -82,6 +90,7 @@ class Connection:
             whole, newline, rest = tail.rpartition(b"\n")
             if newline:
                 self.updates += whole.count(b'"agent_message_chunk"')
+                self.told += whole.count(b'"session/update"')
                 # Only a response lacks a method; looking at every frame as JSON would measure this client.
                 for line in whole.split(b"\n") if b'"result"' in whole or b'"error"' in whole else ():
                     if b'"method"' in line[:400] or not line.strip():
@@ -162,6 +171,22 @@ def resident(pid: int) -> float:
         return int(line.split()[1]) / 1024
     said = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
     return int(said.stdout) / 1024
+
+
+def peak(pid: int) -> float | None:
+    """The most resident memory that a process has had so far, in MiB; None where the system does not say."""
+    status = Path(f"/proc/{pid}/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), None)
+
+
+def worked(pid: int) -> float:
+    """CPU seconds of a process so far, those of ended threads with them."""
+    if sys.platform == "linux":
+        return time.clock_gettime((~pid << 3) | 2)  # what clock_getcpuclockid(3) makes of a process id
+    said = subprocess.run(["ps", "-o", "time=", "-p", str(pid)], capture_output=True, text=True, check=True)
+    minutes, _, seconds = said.stdout.strip().rpartition(":")
+    return int(minutes) * 60 + float(seconds)
 
 
 def clock() -> float:

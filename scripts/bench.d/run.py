@@ -5,56 +5,17 @@ import json
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "node.d")]
 
 from node_packages import NodeMissing  # noqa: E402  # its folder is put on the path above
-from peers import Connection, Peer, clock, echo_agents, program, provider, resident, started  # noqa: E402
-
-OURS: Final = "zidane-acp"
-
-
-class Row(NamedTuple):
-    """One line of the table: a measure of one agent, its value, the goal it has (as text) and whether it holds."""
-
-    measure: str
-    agent: str
-    value: float
-    unit: str
-    goal: str = ""
-    holds: bool | None = None
-
-
-class Bench:
-    """The agents, a scratch folder and the sizes of the runs."""
-
-    def __init__(self, scratch: Path, peers: Sequence[Peer], base_url: str, scale: float) -> None:
-        self.scratch, self.peers, self.scale = scratch, peers, scale
-        self.offline = Peer(OURS, (program(), "--provider", "offline"))
-        http = ("--provider", "openai-compatible", "--base-url", base_url, "--model", "m")
-        self.http = Peer(OURS, (program(), *http))
-        self._runs = 0
-
-    def home(self) -> Path:
-        """A fresh, empty folder for one process."""
-        self._runs += 1
-        folder = self.scratch / f"run-{self._runs}"
-        folder.mkdir()
-        return folder
-
-    def times(self, number: int) -> int:
-        """A number of repetitions, made smaller for a short run."""
-        return max(2, round(number * self.scale))
-
-    def replay(self, chunks: int) -> Peer:
-        """Our agent with a scripted answer of so many chunks."""
-        script = self.scratch / f"chunks-{chunks}.json"
-        turns = [{"text": "ok~"}, {"text": "piece~ of text ", "repeat": chunks}]
-        script.write_text(json.dumps({"turns": turns}), encoding="utf-8")
-        return Peer(OURS, (program(), "--provider", "replay", "--script", str(script)))
+from peers import Connection, Peer, clock, echo_agents, provider, resident, started  # noqa: E402
+from rows import Row, at_most, percentile, table  # noqa: E402
+from sessions import listing, loading, saving  # noqa: E402
+from setting import OURS, Bench  # noqa: E402
 
 
 def cold_start(bench: Bench) -> list[Row]:
@@ -115,21 +76,12 @@ def small_prompts(bench: Bench) -> list[Row]:
         ours, part = agent.name == OURS, max(1, len(durations) // 5)
         median = statistics.median(durations)
         grown = statistics.median(durations[-part:]) / statistics.median(durations[1 : part + 1])
-        rows.append(Row("small prompt, median", agent.name, median, "ms", *_at_most(10, median, ours)))
-        rows.append(Row("small prompt, p99", agent.name, _percentile(durations, 0.99), "ms"))
+        rows.append(Row("small prompt, median", agent.name, median, "ms", *at_most(10, median, ours)))
+        rows.append(Row("small prompt, p99", agent.name, percentile(durations, 0.99), "ms"))
         rows.append(
-            Row("last fifth of the prompts to the first", agent.name, grown, "x", *_at_most(1.3, grown, ours))
+            Row("last fifth of the prompts to the first", agent.name, grown, "x", *at_most(1.3, grown, ours))
         )
     return sorted(rows, key=lambda row: row.measure)
-
-
-def _at_most(limit: float, value: float, ours: bool) -> tuple[str, bool | None]:
-    return (f"at most {limit:g}", value <= limit) if ours else ("", None)
-
-
-def _percentile(values: Sequence[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 def _seconds(bench: Bench, agent: Peer, chunks: int) -> tuple[float, int]:
@@ -207,7 +159,7 @@ def growth(bench: Bench) -> list[Row]:
     ]
     for name, agent in agents:
         ratio = _rate(bench, agent, small).rate / _rate(bench, agent, large).rate
-        limit = _at_most(1.3, ratio, name.startswith(OURS))
+        limit = at_most(1.3, ratio, name.startswith(OURS))
         rows.append(Row(f"cost of a chunk, {large:,} to {small:,}", name, ratio, "x", *limit))
     return rows
 
@@ -218,31 +170,10 @@ MEASURES: Final[dict[str, Callable[[Bench], list[Row]]]] = {
     "prompts": small_prompts,
     "chunks": chunks,
     "growth": growth,
+    "load": loading,
+    "list": listing,
+    "saving": saving,
 }
-
-
-def table(rows: Sequence[Row]) -> str:
-    """The rows as text in columns."""
-    marks = {True: "yes", False: "NO", None: ""}
-    cells = [("measure", "agent", "value", "unit", "holds", "goal")] + [
-        (
-            r.measure,
-            r.agent,
-            f"{r.value:,.2f}" if r.value < 1000 else f"{r.value:,.0f}",
-            r.unit,
-            marks[r.holds],
-            r.goal,
-        )
-        for r in rows
-    ]
-    widths = [max(len(row[column]) for row in cells) for column in range(6)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if column == 2 else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    )
 
 
 def main() -> int:
