@@ -20,6 +20,7 @@ PermissionPolicy: TypeAlias = Policy
 """Controls when the agent asks before a tool runs: ask, allow-edits, allow-all, read-only."""
 
 ModelFactory: TypeAlias = Callable[[], Model]
+StoreFactory: TypeAlias = Callable[[], Store]
 
 SYSTEM: Final = (
     "You are a coding agent working for a user in an editor. The working folder is {cwd}. "
@@ -64,7 +65,8 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     `preset` is the tools, taken as they are; None gives the default ones. `tools` runs them; None gives the
     local executors. `system` may name {cwd}. `read_only_commands` lets known harmless commands run without a
-    question. `store` keeps the sessions; None keeps them in memory, as long as the server lives. `titles` lets the
+    question. `store` keeps the sessions, and may be a function that makes what does; None keeps them in memory, as
+    long as the server lives. `titles` lets the
     model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
     """
 
@@ -81,7 +83,7 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     sequential_tools: bool = False
     allow_private_fetch: bool = False
     commands: tuple[Command, ...] = ()
-    store: Store | None = None
+    store: Store | StoreFactory | None = None
     titles: bool = False
     info: Implementation | None = None
     source: ModelSource | None = None

@@ -12,10 +12,10 @@ from zidane_acp.clock import Clock
 from zidane_acp.ending import Ending
 from zidane_acp.inbox import Inbox
 from zidane_acp.options import AcpServerOptions, StdioOptions, choices_of, opened_of, providers_of
-from zidane_acp.ports import Tools, Transport
+from zidane_acp.ports import Store, Tools, Transport
 from zidane_acp.providers import resolved
 from zidane_acp.serve import serve
-from zidane_acp.store.memory import MemoryStore
+from zidane_acp.store import MemoryStore
 from zidane_core.acp.connection import ConnectionEvent
 from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.agent.work import RunTool
@@ -31,7 +31,8 @@ class AcpServer:
     def __init__(self, options: AcpServerOptions) -> None:
         self._options = options
         self._models = resolved(providers_of(options))
-        self._store = options.store or MemoryStore()
+        store = options.store or MemoryStore
+        self._store: Store = store() if callable(store) else store
 
     async def serve(
         self,

@@ -7,10 +7,8 @@ from typing import Final, TypeAlias
 import msgspec
 
 from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions, choice_of
-from zidane_acp.ports import Model
+from zidane_acp.ports import Model, Store
 from zidane_acp.settings import Settings
-from zidane_acp.store.place import store_path
-from zidane_acp.store.sqlite import SqliteStore
 from zidane_core.acp.connection import ModelSource
 from zidane_core.agent.state import Command
 from zidane_core.data.models import ModelChoice
@@ -64,10 +62,18 @@ def _server(
         sequential_tools=settings.sequential_tools,
         allow_private_fetch=settings.allow_private_fetch,
         commands=commands,
-        store=SqliteStore(store_path(settings)),
+        store=lambda: _store(settings),
         titles=titles and not settings.plain_titles,
         source=source,
     )
+
+
+def _store(settings: Settings) -> Store:
+    """Made when the first answer is out: the start of the agent is waited for."""
+    from zidane_acp.store import SqliteStore
+    from zidane_acp.store.place import store_path
+
+    return SqliteStore(store_path(settings))
 
 
 # Embedded models -----------------------------------------------------------------------------------
