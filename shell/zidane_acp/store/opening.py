@@ -143,9 +143,16 @@ def _make(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
+_SETTINGS: Final = (
+    "secure_delete = ON",
+    "synchronous = NORMAL",
+    "temp_store = MEMORY",  # so that no temporary file has a trace of a removed session
+    "cache_size = -512",  # KiB: entries are read once, in order, and the system keeps the file at hand
+)
+
+
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    # What is in memory only leaves no trace of a removed session in a temporary file.
-    for setting in ("secure_delete = ON", "synchronous = NORMAL", "temp_store = MEMORY"):
+    for setting in _SETTINGS:
         connection.execute(f"PRAGMA {setting}").fetchall()
     check(connection, path)
     connection.execute("PRAGMA journal_mode = WAL").fetchall()
