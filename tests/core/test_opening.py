@@ -656,15 +656,31 @@ def test_a_history_that_cannot_be_read_again_is_told_and_the_next_try_may_work()
     rest(driver)
     asked = driver.prompt(session, "go on")
     driver.finish(driver.only(lambda what: isinstance(what, FindThread)))
+    key = driver.only(lambda what: isinstance(what, LoadThread))
+    driver.read_some(key, driver.jobs[key])
     fault = Fault(-32603, "The file is damaged.", {"kind": "store"})
-    driver.end(driver.only(lambda what: isinstance(what, LoadThread)), Failed(fault))
+    driver.end(key, Failed(fault))
     assert answered(driver, asked)["error"]["message"] == "The file is damaged."
     second = driver.prompt(session, "go on")
     driver.set_up()
     driver.store()
+    assert texts(request_of(driver)) == ["Please change it.", "go on"]
     driver.round(said("fine"))
     driver.store()
     assert code(driver, second) == 0
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_an_open_session_is_loaded_from_memory_when_the_store_cannot_be_asked(method: str) -> None:
+    driver, session = ready(STORED)
+    conversation(driver, session)
+    live, seen = fold(driver.shown[session]), len(driver.updates(session))
+    asked = driver.request(method, sessionId=session, cwd="/project", mcpServers=[])
+    fault = Fault(-32603, "The file is locked.", {"kind": "store"})
+    driver.end(driver.only(lambda what: isinstance(what, FindThread)), Failed(fault))
+    driver.set_up()
+    assert code(driver, asked) == 0
+    assert fold(driver.updates(session)[seen:]) == (live if method == "session/load" else live[-1:])
 
 
 def test_a_cold_session_can_be_closed_deleted_and_ended() -> None:

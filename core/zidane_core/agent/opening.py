@@ -83,8 +83,13 @@ def begin(options: Options, thread: Thread, setup: Setup) -> Moved:
     if fault is not None:
         return _fail(thread, setup, fault)
     if saving.is_all_stored(thread):
-        return _start(thread, FindThread(thread.id))
+        return _start(replace(thread, setup=replace(setup, again=True)), FindThread(thread.id))
     return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+
+
+def _read(thread: Thread) -> Moved:
+    """Read the history from its beginning; a try before this one may have ended in the middle."""
+    return _start(replace(thread, log=pages.Pages(), view=log.View()), LoadThread(thread.id))
 
 
 def _start(thread: Thread, what: What) -> Moved:
@@ -111,6 +116,10 @@ def job_ended(options: Options, thread: Thread, outcome: JobOutcome) -> Moved:
     step = _STEPS.get(type(outcome.value)) if isinstance(outcome, Ok) else None
     if step is not None and isinstance(outcome, Ok):
         return step(options, thread, setup, outcome.value)
+    if setup.again and thread.phase == "open":
+        # The store cannot be asked: what is in memory is all there is.
+        thread = replace(thread, setup=replace(setup, again=False))
+        return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
     return _fail(thread, setup, outcome.fault if isinstance(outcome, Failed) else STOPPED)
 
 
@@ -120,7 +129,8 @@ STOPPED: Final = Fault(ErrorCode.REQUEST_CANCELLED, "The session was closed befo
 def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Moved:
     row = found.row
     if row is None and thread.phase == "open":
-        # Deleted by another program: what is in memory is all there is.
+        # Deleted by another program: the same.
+        thread = replace(thread, setup=replace(setup, again=False))
         return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
     if row is None:
         return _fail(thread, setup, session_not_found(thread.id))
@@ -132,7 +142,7 @@ def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Move
         thread = saving.without_history(thread)
     thread = replace(thread, cwd=row.cwd or thread.cwd, head=row.head, created=head.created)
     if setup.kind == "warm":
-        return _start(thread, LoadThread(thread.id))
+        return _read(thread)
     return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
 
 
@@ -141,7 +151,7 @@ def _checked(options: Options, thread: Thread, setup: Setup, checked: CheckedPat
         return _fail(thread, setup, _bad_folder(setup, checked.problem, checked.position))
     if setup.kind == "new" or thread.phase == "open":
         return _opened(options, thread, setup)
-    return _start(thread, LoadThread(thread.id))
+    return _read(thread)
 
 
 def _bad_folder(setup: Setup, problem: str, position: int) -> Fault:

@@ -214,13 +214,15 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What opens a thread, or opens it again: a new one, a stored one with or without a replay, or one whose history
-    was given back (`warm`, which nobody asked for: its ticket is 0)."""
+    was given back (`warm`, which nobody asked for: its ticket is 0). `again` says that an open one is looked for in the
+    store, where another program may have gone on with it."""
 
     kind: Literal["new", "load", "resume", "warm"]
     ticket: int = 0
     cwd: str
     roots: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    again: bool = False
 
 
 class Choosing(msgspec.Struct, frozen=True, gc=False):
