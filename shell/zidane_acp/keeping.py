@@ -34,10 +34,10 @@ class Asked(Generic[T]):
         self.values: list[T] = []
         self.problem: Exception | None = None
 
-    def do(self, store: Store, owner: str) -> None:
+    def do(self, store: Store, owner: Callable[[], str]) -> None:
         """Do it; runs in the thread."""
         try:
-            self.values.append(self.work(store, owner))
+            self.values.append(self.work(store, owner()))
         except Exception as problem:
             self.problem = problem
 
@@ -92,18 +92,21 @@ class Keeper:
     # In the thread -----------------------------------------------------------------------------------
 
     def _do(self, items: list[Save | Journal | Asked[Any]]) -> list[Refusal | Behind | None]:
+        return [self._one(item) for item in items]
+
+    def _own(self) -> str:
         if not self._owner:
             self._owner = self._store.enter()
-        return [self._one(item) for item in items]
+        return self._owner
 
     def _one(self, item: Save | Journal | Asked[Any]) -> Refusal | Behind | None:
         try:
             if isinstance(item, Save):
-                return self._store.append(item, self._owner)
+                return self._store.append(item, self._own())
             if isinstance(item, Journal):
-                self._store.note(item, self._owner)
+                self._store.note(item, self._own())
             else:
-                item.do(self._store, self._owner)
+                item.do(self._store, self._own)
         except Exception as error:
             # A bug of a store must not end the session: it goes on in memory.
             LOGGER.error("the store failed: %s", where(error))

@@ -319,13 +319,24 @@ class Broken(MemoryStore):
         raise ZeroDivisionError("not for the user")
 
 
+class NoEntry(MemoryStore):
+    """A store with another one."""
+
+    def enter(self) -> str:
+        raise ZeroDivisionError("not for the user")
+
+
 @pytest.mark.anyio
-async def test_a_bug_of_a_store_leaves_the_session_in_memory(tmp_path: Path) -> None:
-    server, _ = server_of(Broken(), DONE)
+@pytest.mark.parametrize("store", [Broken, NoEntry])
+async def test_a_bug_of_a_store_leaves_the_session_in_memory(
+    tmp_path: Path, store: type[MemoryStore]
+) -> None:
+    server, _ = server_of(store(), DONE)
     async with connected(server) as client:
         session = await new(client, tmp_path)
         assert (await client.prompt(session, "first"))["result"]["stopReason"] == "end_turn"
         assert "it goes on in memory" in client.said() and "not for the user" not in client.said()
+        assert "error" not in await load(client, session, tmp_path)
     await server.aclose()
 
 
