@@ -35,7 +35,17 @@ SESSIONS: Final[Mapping[State, Verdict]] = {
     "damaged": "bad",
     "unreadable": "bad",
 }
-PACKAGES: Final = ("anyio", "msgspec", "httpx2", "returns", "toolz", "rich", "prompt_toolkit", "typer")
+PACKAGES: Final = (
+    "anyio",
+    "msgspec",
+    "httpx2",
+    "returns",
+    "toolz",
+    "rich",
+    "prompt_toolkit",
+    "typer",
+    "markdown-it-py",
+)
 PROXIES: Final = ("HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY")
 TIMEOUT: Final = 5.0
 

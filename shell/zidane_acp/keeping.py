@@ -10,7 +10,7 @@ import anyio.to_thread
 from zidane_acp.inbox import Inbox
 from zidane_acp.ports import Store
 from zidane_acp.where import where
-from zidane_core.agent.effects import Journal, Save
+from zidane_core.agent.effects import Journal, Release, Save
 from zidane_core.agent.events import Conflict, Saved, SaveFailed
 from zidane_core.data.stored import Behind, Refusal
 
@@ -61,6 +61,10 @@ class Keeper:
         """Write to the journal, in order; nobody is told."""
         self._queue.put(journal)
 
+    def release(self, release: Release) -> None:
+        """Give back a lease, in order; nobody is told."""
+        self._queue.put(Asked(lambda store, owner: store.release(release.session, owner)))
+
     async def ask(self, work: Work[T]) -> T:
         """Do something in order with the saves, and wait for it. Raises StoreProblem."""
         asked = Asked(work)
@@ -83,11 +87,17 @@ class Keeper:
                 elif isinstance(item, Asked):
                     item.done.set()
 
-    async def leave(self) -> None:
-        """The connection is over: what it holds is free, once everything before is done."""
+    async def drained(self) -> None:
+        """Wait until everything that was asked for so far is done, at most a moment."""
         if self._owner:
             with anyio.move_on_after(LEAVE_WITHIN):
-                await self.ask(lambda store, owner: store.leave(owner))
+                await self.ask(lambda store, owner: None)
+
+    async def leave(self) -> None:
+        """The connection is over, however it ended: what it holds is free."""
+        if self._owner:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(LEAVE_WITHIN):
+                await anyio.to_thread.run_sync(self._store.leave, self._owner, abandon_on_cancel=True)
 
     # In the thread -----------------------------------------------------------------------------------
 

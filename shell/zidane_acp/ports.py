@@ -77,6 +77,10 @@ class Store(Protocol):
         """Overwrite one row of the journal, if the session is stored and the owner has its lease."""
         ...
 
+    def release(self, session: str, owner: str) -> None:
+        """The owner gives back the lease of a session; what cannot be done now is done with a later call."""
+        ...
+
     def find(self, session: str) -> StoredRow | None:
         """The session's row, or None."""
         ...

@@ -21,7 +21,7 @@ from zidane_acp.reading import read
 from zidane_core.acp.connection import ConnectionEvent
 from zidane_core.acp.frames import encode
 from zidane_core.acp.step import step
-from zidane_core.agent.effects import Exit, Journal, Log, Save, Send, Start, Stop
+from zidane_core.agent.effects import Exit, Journal, Log, Release, Save, Send, Start, Stop
 from zidane_core.agent.events import Closed
 
 LOGGER: Final = logging.getLogger("zidane_acp")
@@ -61,21 +61,25 @@ async def serve(
         outbox.put(encode(effect.frame, beginning.framing))
 
     code = 0
-    async with anyio.create_task_group() as tasks:
-        jobs = Jobs(tasks, performer.run, now, inbox.put)
-        tasks.start_soon(read, transport, beginning.splitter, inbox.put, now, outbox.heard, watch)
-        tasks.start_soon(outbox.run)
-        if keeper is not None:
-            tasks.start_soon(keeper.run)
-        if beginning.unsent:
-            outbox.put(beginning.unsent)
-        code = await _loop(beginning, inbox, _performers(send, jobs, keeper), ending)
-        async with anyio.create_task_group() as last:
-            last.start_soon(release)
+    try:
+        async with anyio.create_task_group() as tasks:
+            jobs = Jobs(tasks, performer.run, now, inbox.put)
+            tasks.start_soon(read, transport, beginning.splitter, inbox.put, now, outbox.heard, watch)
+            tasks.start_soon(outbox.run)
             if keeper is not None:
-                last.start_soon(keeper.leave)
-            await flush(outbox, inbox, ending)
-        tasks.cancel_scope.cancel()
+                tasks.start_soon(keeper.run)
+            if beginning.unsent:
+                outbox.put(beginning.unsent)
+            code = await _loop(beginning, inbox, _performers(send, jobs, keeper), ending)
+            async with anyio.create_task_group() as last:
+                last.start_soon(release)
+                if keeper is not None:
+                    last.start_soon(keeper.drained)
+                await flush(outbox, inbox, ending)
+            tasks.cancel_scope.cancel()
+    finally:
+        if keeper is not None:
+            await keeper.leave()
     return code
 
 
@@ -98,7 +102,9 @@ async def _loop(
 
 
 def _performers(send: Callable[[Send], None], jobs: Jobs, keeper: Keeper | None) -> Performers:
-    kept: Performers = {} if keeper is None else {Save: keeper.save, Journal: keeper.note}
+    kept: Performers = (
+        {} if keeper is None else {Save: keeper.save, Journal: keeper.note, Release: keeper.release}
+    )
     return MappingProxyType(
         {
             **kept,

@@ -8,7 +8,7 @@ from support.driver import OPTIONS, Driver, calls, ready, said, with_
 from support.folding import fold
 
 from zidane_core.agent import records
-from zidane_core.agent.events import CheckedPaths, Failed, Ok, Stopped
+from zidane_core.agent.events import CheckedPaths, Failed, ModelDone, Ok, Stopped
 from zidane_core.agent.state import Thread
 from zidane_core.agent.work import CheckPaths, FindThread, LoadThread, Rest, RunModel, Wait
 from zidane_core.data import history, models
@@ -311,14 +311,18 @@ def test_a_load_behind_a_close_opens_the_session_again() -> None:
     driver.store()
     close = driver.request("session/close", sessionId=session)
     load = driver.request("session/load", sessionId=session, cwd="/project", mcpServers=[])
-    late = driver.prompt(session, "too late")
-    assert code(driver, late) == -32002
+    behind = driver.prompt(session, "and on")
     assert [driver.answer_of(asked) for asked in (prompt, close, load)] == [None] * 3
     driver.end(driver.model_jobs()[0], Stopped())
     driver.store()
     driver.set_up()
     assert (code(driver, close), code(driver, load)) == (0, 0)
     assert answered(driver, prompt)["result"]["stopReason"] == "cancelled"
+    driver.store()
+    assert texts(request_of(driver)) == ["Please change it.", "go on", "and on"]
+    driver.round(said("fine"))
+    driver.store()
+    assert code(driver, behind) == 0
 
 
 def test_a_request_that_waits_behind_a_load_can_be_withdrawn() -> None:
@@ -668,6 +672,45 @@ def test_a_history_that_cannot_be_read_again_is_told_and_the_next_try_may_work()
     driver.round(said("fine"))
     driver.store()
     assert code(driver, second) == 0
+
+
+def test_what_waits_for_a_history_that_cannot_be_read_is_cancelled_or_kept_as_it_was_asked() -> None:
+    driver, session = ready(STORED)
+    conversation(driver, session)
+    rest(driver)
+    option = driver.request(
+        "session/set_config_option", sessionId=session, configId="thought_level", value="high"
+    )
+    prompt = driver.prompt(session, "no")
+    driver.send({"method": "session/cancel", "params": {"sessionId": session}})
+    fault = Fault(-32603, "The file is locked.", {"kind": "store"})
+    driver.end(driver.only(lambda what: isinstance(what, FindThread)), Failed(fault))
+    assert answered(driver, prompt)["result"]["stopReason"] == "cancelled"
+    assert code(driver, option) == 0
+    driver.prompt(session, "yes")
+    driver.set_up()
+    driver.store()
+    assert request_of(driver).thinking == "high"
+    second = again(driver.disk)
+    second.load(session)
+    assert thread_of(second, session).settings.thinking == "high"
+
+
+def test_a_better_title_that_comes_during_a_load_stays() -> None:
+    driver, session = ready(with_(STORED, titles=True))
+    driver.prompt(session, "fix it")
+    driver.store()
+    driver.round(said("Fixed."))
+    driver.store()
+    (key,) = driver.model_jobs()
+    asked = driver.request("session/load", sessionId=session, cwd="/project", mcpServers=[])
+    driver.finish(driver.only(lambda what: isinstance(what, FindThread)))
+    driver.progress(key, models.TextDelta("Better title"))
+    driver.end(key, Ok(ModelDone()))
+    driver.set_up()
+    assert code(driver, asked) == 0
+    titles = [u["title"] for u in driver.updates() if u["sessionUpdate"] == "session_info_update"]
+    assert titles[-1] == "Better title"
 
 
 @pytest.mark.parametrize("method", ["session/load", "session/resume"])

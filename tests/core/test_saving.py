@@ -269,16 +269,88 @@ def test_while_a_locked_store_is_left_alone_nothing_is_sent_to_it() -> None:
     assert entries(driver, session)[-1] == "ResultMade"
 
 
-def test_a_notice_waits_for_the_open_block() -> None:
+def test_a_notice_waits_for_the_open_block_and_is_told_before_the_answer() -> None:
     driver, session = ready(STORED)
-    driver.prompt(session)
+    asked = driver.prompt(session)
     driver.store()
     driver.progress(driver.model_jobs()[0], models.TextDelta("a"))
     driver.request("session/set_config_option", sessionId=session, configId="thought_level", value="low")
     driver.progress(driver.model_jobs()[0], models.TextDelta("b"), models.BlockEnded())
     driver.progress(driver.model_jobs()[0], models.TextDelta("c"))
-    driver.round((models.Finished("stop"),))
     driver.fail_save("disk")
     (thread,) = driver.connection.agent.threads.values()
     texts = [entry.text for entry in thread.log if isinstance(entry, NoticeGiven)]
     assert texts == [] and len(thread.notices) == 1
+    driver.round((models.Finished("stop"),))
+    assert driver.text().count("can no longer be saved") == 1
+    assert driver.frames[-1] == driver.answer_of(asked)
+
+
+def test_a_last_save_that_fails_is_told_before_the_answer() -> None:
+    driver, session = ready(STORED)
+    asked = driver.prompt(session)
+    driver.store()
+    driver.round(said("hi"))
+    driver.fail_save("disk")
+    assert driver.text().count("can no longer be saved") == 1
+    assert driver.frames[-1] == driver.answer_of(asked)
+    assert session not in driver.leases
+
+
+def test_a_lease_is_given_back_when_the_answer_goes_out_before_the_last_save() -> None:
+    driver, session = ready(STORED)
+    asked = driver.prompt(session)
+    driver.cancel(session)
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    assert driver.answer_of(asked) is not None and len(driver.saves) == 1
+    driver.store_one()
+    assert save(driver).lease == "drop"
+    again = driver.prompt(session)
+    driver.store_one()
+    assert save(driver).lease == "take" and not driver.model_jobs()
+    driver.store()
+    driver.round(said("hi"))
+    driver.store()
+    assert driver.answer_of(again) is not None and not driver.leases
+
+
+def test_a_close_gives_the_lease_back_and_tries_once_more_to_save() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    driver.store()
+    driver.progress(driver.model_jobs()[0], models.TextDelta("half"))
+    asked = driver.request("session/close", sessionId=session)
+    driver.end(driver.model_jobs()[0], Stopped())
+    driver.fail_save("locked")
+    for key in [key for key, what in driver.jobs.items() if what == Wait(OPTIONS.limits.settle_within)]:
+        driver.finish(key)
+    assert driver.answer_of(asked) is not None
+    assert not driver.leases
+    assert entries(driver, session)[-2:] == ["TextSaid", "TurnEnded"]
+
+
+def test_a_prompt_that_is_cancelled_before_it_is_refused_leaves_the_session_stored() -> None:
+    driver, session = ready(STORED)
+    asked = driver.prompt(session, "no")
+    driver.cancel(session)
+    driver.fail_save("in_use")
+    answer = driver.answer_of(asked)
+    assert answer is not None and answer["result"]["stopReason"] == "cancelled"
+    assert "took this session over" not in driver.text()
+    driver.prompt(session, "yes")
+    driver.store()
+    driver.round(said("hi"))
+    driver.store()
+    kinds = entries(driver, session)
+    assert kinds == ["UserSaid", "TurnEnded", "UserSaid", "TitleSet", "TextSaid", "TurnEnded"]
+
+
+def test_an_answer_that_waits_for_its_save_still_does_after_a_conflict() -> None:
+    driver, session = ready(STORED)
+    asked = driver.request(
+        "session/set_config_option", sessionId=session, configId="thought_level", value="low"
+    )
+    driver.conflict()
+    assert driver.answer_of(asked) is None
+    driver.store()
+    assert driver.answer_of(asked) is not None

@@ -18,7 +18,7 @@ from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent import pages
-from zidane_core.agent.effects import Exit, Journal, Save, Send, Start, Stop
+from zidane_core.agent.effects import Exit, Journal, Release, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
     Closed,
@@ -98,6 +98,7 @@ class Driver:
         self.tickets: dict[int, Any] = {}
         self.conflicts: set[str] = set()
         self.disk = disk or Disk()
+        self.leases: set[str] = set()
         self.keys: set[str] = set()
         self.frames: list[dict[str, Any]] = []
         self.open: dict[int, dict[str, Any]] = {}
@@ -314,15 +315,31 @@ class Driver:
             self.conflicts.add(save.session)
             self.feed(Conflict(self.now, key, theirs, self.disk.journal(save.session)))
             return
-        self.disk.append(save)
+        self._append(save)
         self.feed(Saved(self.now, key))
+
+    def _store_late(self, session: str) -> None:
+        """A save of a thread that is gone is done, or not; its event finds nobody."""
+        key, save = next((key, save) for key, save in self.saves.items() if save.session == session)
+        del self.saves[key]
+        if self.disk.has_all_before(save) and self.disk.knows_the_journal(save):
+            self._append(save)
+
+    def _append(self, save: Save) -> None:
+        self.disk.append(save)
+        if save.lease == "take":
+            self.leases.add(save.session)
+        elif save.lease == "drop":
+            self.leases.discard(save.session)
 
     def conflict(self) -> None:
         """Another program appended a whole turn first."""
         key, save = self.saves.popitem()
         self.conflicts.add(save.session)
         thread = self.connection.agent.threads.get(save.session)
-        assert thread is not None
+        if thread is None:  # the last try for one that is gone
+            self.feed(Conflict(self.now, key, ()))
+            return
         rows = self.disk.entries.setdefault(save.session, [])
         known = len(rows)
         assert known == save.expected_seq
@@ -417,11 +434,17 @@ class Driver:
             assert not any(save.session == effect.session for save in self.saves.values()), (
                 "two saves in flight"
             )
-            assert effect.key not in self.keys and (effect.entries or not effect.expected_seq)
+            assert effect.key not in self.keys
+            assert effect.entries or not effect.expected_seq or effect.lease == "drop"
             self.keys.add(effect.key)
             self.saves[effect.key] = effect
         elif isinstance(effect, Journal):
             self.disk.note(effect)
+        elif isinstance(effect, Release):
+            # In order: what is on its way to the store comes first.
+            while any(save.session == effect.session for save in self.saves.values()):
+                self._store_late(effect.session)
+            self.leases.discard(effect.session)
         elif isinstance(effect, Send):
             self._sent(json.loads(effect.frame))
         elif isinstance(effect, Exit):
@@ -500,6 +523,12 @@ class Driver:
         assert {open_table[number].key for number in wanted} == set(self.connection.ids)
         for thread in self.connection.agent.threads.values():
             assert view_of(thread.log).messages == thread.view.messages, "the view is not the log's"
+            if not (thread.turn or thread.prompts or thread.store.saving or thread.store.pause):
+                assert thread.id not in self.leases, "an idle session keeps its lease"
+        for session in self.leases:
+            known = self.connection.agent.threads.get(session)
+            on_its_way = any(save.session == session for save in self.saves.values())
+            assert known is not None or on_its_way, "a session that is gone keeps its lease"
         self.check_replay()
 
     # Looking -------------------------------------------------------------------------------------

@@ -182,6 +182,14 @@ def _active(connection: Connection, session: str) -> Result[Thread, Fault]:
     return Success(thread)
 
 
+def _awaited(connection: Connection, session: str) -> Result[Thread, Fault]:
+    """The same, or one that is being closed and is to be opened again behind that."""
+    thread = table.find(connection.agent, session)
+    if thread is not None and any(isinstance(held, Setup) for held in thread.lane):
+        return Success(thread)
+    return _active(connection, session)
+
+
 def _close(connection: Connection, params: wire.CloseSessionRequest, arrival: Arrival) -> Result[Done, Fault]:
     return _active(connection, params.session_id).map(
         lambda thread: _moved(connection, *step.close(connection.agent, thread, arrival.ticket, arrival.now))
@@ -191,7 +199,7 @@ def _close(connection: Connection, params: wire.CloseSessionRequest, arrival: Ar
 def _prompt(connection: Connection, params: wire.PromptRequest, arrival: Arrival) -> Result[Done, Fault]:
     converted = acp_prompt_to_prompt_parts(params.prompt)
     prompt = Prompt(arrival.ticket, converted.parts, converted.warnings, trace_of(params.meta))
-    return _active(connection, params.session_id).map(
+    return _awaited(connection, params.session_id).map(
         lambda thread: _moved(connection, *step.prompt(connection.agent, thread, prompt, arrival.now))
     )
 
@@ -200,7 +208,7 @@ def _set_option(
     connection: Connection, params: wire.SetSessionConfigOptionRequest, arrival: Arrival
 ) -> Result[Done, Fault]:
     return then(
-        _active(connection, params.session_id), lambda thread: _chosen(connection, thread, params, arrival)
+        _awaited(connection, params.session_id), lambda thread: _chosen(connection, thread, params, arrival)
     )
 
 

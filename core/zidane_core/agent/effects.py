@@ -1,6 +1,6 @@
 """What to do: the outputs of `step` (ring 2).
 
-The shell performs `Start`, `Stop`, `Reply`, `Save`, `Journal`, `Send`, `Log`
+The shell performs `Start`, `Stop`, `Reply`, `Save`, `Journal`, `Release`, `Send`, `Log`
 and `Exit`. The others are domain
 effects that ring 3 turns into `Send` before the shell sees them.
 """
@@ -71,6 +71,12 @@ class Journal(msgspec.Struct, frozen=True, gc=False, tag="journal"):
     message: str
     part: int
     body: str
+
+
+class Release(msgspec.Struct, frozen=True, gc=False, tag="release"):
+    """Give back the lease of a session, if it is ours; unanswered, and tried again until it is done."""
+
+    session: str
 
 
 class Send(msgspec.Struct, frozen=True, gc=False, tag="send"):
@@ -320,5 +326,18 @@ class DropPeer(msgspec.Struct, frozen=True, gc=False, tag="drop_peer"):
 
 
 Effect: TypeAlias = (
-    Start | Stop | Reply | Save | Journal | Send | Log | Exit | Chunk | Tell | Answer | AskPeer | DropPeer
+    Start
+    | Stop
+    | Reply
+    | Save
+    | Journal
+    | Release
+    | Send
+    | Log
+    | Exit
+    | Chunk
+    | Tell
+    | Answer
+    | AskPeer
+    | DropPeer
 )

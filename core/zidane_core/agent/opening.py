@@ -52,13 +52,13 @@ from zidane_core.data.history import Unread
 from zidane_core.faults import ErrorCode, Fault, invalid_params, session_not_found
 
 
-def make(agent: Agent, session: str, setup: Setup, now: float) -> tuple[Agent, Thread]:
-    """A thread that is to be opened by this request; an empty session gets a fresh id."""
+def make(agent: Agent, session: str | None, setup: Setup, now: float) -> tuple[Agent, Thread]:
+    """A thread that is to be opened by this request; without a session it gets a fresh id."""
     number = agent.opened + 1
     digest = sha256(f"{agent.seed}:{number}".encode()).hexdigest()[:16]
     options = agent.options
     thread = Thread(
-        id=session or f"sess_{digest}_{number}",
+        id=f"sess_{digest}_{number}" if session is None else session,
         epoch=number,
         tag=digest[:6],
         cwd=setup.cwd,
@@ -184,7 +184,7 @@ def _loaded(options: Options, thread: Thread, setup: Setup, loaded: Loaded) -> M
     store = replace(thread.store, made=True, seq=len(thread.log), journal=loaded.journal)
     thread = replace(thread, store=store, cut=bool(missing))
     unread = sum(isinstance(entry, Unread) for entry in thread.log)
-    if unread and setup.kind != "warm":
+    if unread and thread.phase == "opening":
         thread = replace(thread, notices=(*thread.notices, _unread(unread)))
     thread, effects = _opened(options, thread, setup)
     replayed = replaying.replay(thread.id, missing) if setup.kind == "load" else ()
@@ -212,11 +212,14 @@ def _opened(options: Options, thread: Thread, setup: Setup) -> Moved:
     thread = replace(thread, phase="open", setup=None, notices=(*thread.notices, *setup.notices))
     if before == "cold":
         thread = restoring.restored(options, moves.append_waiting(thread), later)
+        owed = tuple(one if one.upto is None else replace(one, upto=len(thread.log)) for one in thread.owed)
+        thread = replace(thread, owed=owed)
     if setup.kind == "warm":
         return thread, ()
     # The request says which folders are in force; stored ones never come back by themselves.
     thread = replace(thread, roots=(thread.cwd, *setup.roots))
-    replayed = replaying.whole(thread) if setup.kind == "load" and before == "open" else ()
+    shown = replaying.whole(thread) if before == "open" else replaying.replay(thread.id, later)
+    replayed = shown if setup.kind == "load" else ()
     answer = ThreadAnswer(thread.id) if setup.kind == "new" else ReopenAnswer(thread.id)
     # After the answer, since the client does not know a new session before it.
     titled: tuple[Effect, ...] = ()
@@ -244,5 +247,7 @@ def _fail(thread: Thread, setup: Setup, fault: Fault) -> Moved:
     thread = replace(thread, setup=None)
     if setup.kind != "warm":
         return thread, answer
-    failed = tuple(Answer(queued.prompt.ticket, fault) for queued in thread.prompts if queued.prompt.ticket)
-    return replace(thread, prompts=(), later=()), (*answer, *failed)
+    failed = tuple(Answer(queued.prompt.ticket, fault) for queued in thread.prompts if not queued.cancelled)
+    # What was cancelled or chosen meanwhile has no place in the log yet, and no reason to wait for one.
+    owed = tuple(replace(one, expired=True) for one in thread.owed)
+    return replace(thread, prompts=(), owed=owed), (*answer, *failed)

@@ -32,6 +32,6 @@ def rest(thread: Thread) -> Thread:
 
 def wake(options: Options, thread: Thread) -> Moved:
     """Read the history again when something waits for it."""
-    if thread.job or not (thread.prompts or thread.later):
+    if thread.job or not (thread.prompts or thread.owed):
         return thread, ()
     return opening.begin(options, thread, Setup(kind="warm", cwd=thread.cwd))

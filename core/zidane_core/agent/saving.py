@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec.structs import replace
 
 from zidane_core.agent import log, moves, pages, records, repairing, restoring
-from zidane_core.agent.effects import Save, Start
+from zidane_core.agent.effects import Effect, Log, Release, Save, Start
 from zidane_core.agent.events import Conflict, Saved, SaveFailed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Thread, Turn
@@ -38,12 +38,28 @@ DOCTOR: Final = "`zidane-acp doctor` says what is wrong."
 def save(options: Options, thread: Thread) -> Moved:
     """Save what is new, unless a save is on its way."""
     store, turn = thread.store, thread.turn
-    if not _may_save(thread):
-        return thread, ()
+    return _save(thread) if _may_save(thread) else (thread, ())
+
+
+def last(thread: Thread) -> tuple[Effect, ...]:
+    """What is still to be done for the store when the thread is gone: one more try for what it does not have, which
+    nobody waits for, and the lease is given back."""
+    store = thread.store
+    effects: tuple[Effect, ...] = ()
+    unsaved = store.state == "open" and len(thread.log) > store.seq + store.flying
+    if unsaved and not store.saving:
+        effects = _save(replace(thread, turn=None))[1]
+    elif unsaved or thread.later:
+        effects = (Log("warning", f"the last entries of the session {thread.id} are not stored"),)
+    holds = store.lease or (store.saving and store.leasing == "take")
+    return (*effects, Release(thread.id)) if holds else effects
+
+
+def _save(thread: Thread) -> Moved:
+    store, turn = thread.store, thread.turn
     new = pages.after(thread.log, store.seq)
     thread, key = moves.key(thread)
-    ended = turn is not None and turn.value is not None
-    lease: Lease = "keep" if turn is None else "drop" if ended else "keep" if store.lease else "take"
+    lease = _lease(thread)
     streamed = tuple(entry.message for entry in new if isinstance(entry, TextSaid | Thinking))
     leftover = tuple(dict.fromkeys(row.message for row in store.journal)) if lease == "take" else ()
     made = Save(
@@ -64,13 +80,23 @@ def save(options: Options, thread: Thread) -> Moved:
     return replace(thread, store=store), (made,)
 
 
+def _lease(thread: Thread) -> Lease:
+    """Taken by the first save of a turn, given back by the last one, also when that comes after the answer."""
+    store, turn = thread.store, thread.turn
+    if turn is None or turn.value is not None:
+        return "drop" if store.lease else "keep"
+    return "keep" if store.lease else "take"
+
+
 def _may_save(thread: Thread) -> bool:
     store = thread.store
     if store.state != "open" or store.saving or store.pause or thread.phase != "open":
         return False
     if not store.made:
         return True  # the row of a new session, so that another program can open it by its id
-    return len(thread.log) > store.seq and not (store.held and thread.turn is None)
+    if thread.turn is None and (store.held or thread.prompts):
+        return False
+    return len(thread.log) > store.seq or (store.lease and thread.turn is None)
 
 
 def is_saved(thread: Thread) -> bool:
@@ -84,10 +110,10 @@ def has_stored(thread: Thread, upto: int) -> bool:
 
 
 def is_claimed(thread: Thread) -> bool:
-    """Whether the turn may begin: the session is ours, or it is not stored."""
+    """Whether the turn may begin: the session is ours and the prompt is stored, or nothing will be."""
     store = thread.store
     dropping = bool(store.saving) and store.leasing == "drop"
-    return store.state != "open" or (store.lease and not dropping)
+    return store.state != "open" or (store.lease and not dropping and is_saved(thread))
 
 
 def is_settled(thread: Thread) -> bool:
@@ -100,7 +126,9 @@ def is_all_stored(thread: Thread) -> bool:
     back and read again."""
     busy = thread.turn or thread.prompts or thread.owed or thread.later or thread.closing
     store = thread.store
-    stored = store.state == "open" and store.seq > 0 and not store.saving and is_saved(thread)
+    stored = (
+        store.state == "open" and store.seq > 0 and not (store.saving or store.lease) and is_saved(thread)
+    )
     return thread.phase == "open" and stored and not busy
 
 
@@ -145,16 +173,21 @@ def save_failed(options: Options, thread: Thread, event: SaveFailed) -> Moved:
 def _not_ours(thread: Thread) -> Moved:
     """Another program holds the lease: the prompt that wanted it is refused, what was said between turns waits."""
     turn = thread.turn
+    held = replace(thread, store=replace(thread.store, held=True, lease=False))
     if turn is None:
-        return replace(thread, store=replace(thread.store, held=True)), ()
-    if turn.phase == "claim" and not turn.stopping and turn.value is None:
-        return _refused(thread, turn), ()
-    return _in_memory(thread, LOST)
+        return held, ()
+    if turn.phase != "claim":
+        return _in_memory(thread, LOST)
+    if turn.stopping or turn.value is not None:
+        # A cancelled prompt that was never ours: its text waits with what was said between turns.
+        return replace(held, turn=replace(turn, expired=True)), ()
+    return _refused(thread, turn), ()
 
 
 def _in_memory(thread: Thread, notice: str) -> Moved:
+    release: tuple[Effect, ...] = (Release(thread.id),) if thread.store.lease else ()
     store = replace(thread.store, state="memory", lease=False)
-    return replace(thread, store=store, notices=(*thread.notices, notice)), ()
+    return replace(thread, store=store, notices=(*thread.notices, notice)), release
 
 
 def _refused(thread: Thread, turn: Turn) -> Thread:
@@ -193,8 +226,11 @@ def conflict(options: Options, thread: Thread, event: Conflict) -> Moved:
     merged = stored
     for entry in (*(missing if turn is not None else ()), *ours):
         merged = pages.append(merged, entry)
+    moved = len(merged) - len(thread.log)
+    owed = tuple(one if one.upto is None else replace(one, upto=one.upto + moved) for one in thread.owed)
     return replace(
         thread,
+        owed=owed,
         log=merged,
         view=log.view_of(merged),
         store=replace(thread.store, seq=seq, journal=event.journal),

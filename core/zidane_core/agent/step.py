@@ -336,7 +336,7 @@ _HANDLERS: Final[Mapping[type, Callable[[Agent, Any], Step]]] = MappingProxyType
 
 def open_thread(agent: Agent, setup: Setup, now: float) -> Step:
     """A new thread; the request is answered when its folders have been looked at."""
-    agent, thread = opening.make(agent, "", setup, now)
+    agent, thread = opening.make(agent, None, setup, now)
     return with_thread(agent, None, (thread, ()), now)
 
 

@@ -131,8 +131,11 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
     if turn is None:
         return _next_prompt(options, thread)
     if turn.value is not None:
-        is_due = saving.is_saved(thread) or turn.expired
-        return _answer(options, thread, turn, turn.value) if is_due else (thread, ())
+        if not (saving.is_saved(thread) or turn.expired):
+            return thread, ()
+        if thread.notices and thread.store.state == "memory":
+            return _notices(thread, turn)  # that it could not be saved is told before the answer
+        return _answer(options, thread, turn, turn.value)
     if turn.stopping:
         waiting = turn.job or any(call.phase == "run" and call.jobs for call in turn.calls)
         return (thread, ()) if waiting and not turn.expired else _end(options, thread, turn)

@@ -71,6 +71,12 @@ class MemoryStore:
             if session is not None and session.owner == owner:
                 session.journal[journal.message, journal.part] = journal.body
 
+    def release(self, session: str, owner: str) -> None:
+        with self._lock:
+            found = self._sessions.get(session)
+            if found is not None and found.owner == owner:
+                found.owner = ""
+
     def find(self, session: str) -> StoredRow | None:
         with self._lock:
             found = self._sessions.get(session)

@@ -61,6 +61,8 @@ class SqliteStore:
         """Owners who took a lease; others need not open the file to leave."""
         self._left: Final[set[str]] = set()
         """Owners who are gone, whose leases may still be in the file."""
+        self._released: Final[set[tuple[str, str]]] = set()
+        """Leases that were given back and may still be in the file."""
         self._wiping: tuple[str, ...] = ()
         """What is still to be done so that no file holds what was removed."""
 
@@ -75,6 +77,10 @@ class SqliteStore:
             self._at_end(self._tidy)
 
     def append(self, save: Save, owner: str) -> Refusal | Behind | None:
+        with self._lock:
+            if save.lease == "take":  # what is taken anew is not given back any more
+                self._released.discard((save.session, owner))
+            self._give_back()
         try:
             with self._working("BEGIN IMMEDIATE", make=True) as connection:
                 if save.lease == "take":
@@ -93,6 +99,11 @@ class SqliteStore:
                     rows.note(connection, journal.session, journal.message, journal.part, journal.body)
         except StoreFailure as failure:
             LOG.debug("a row of the journal was not written: %s", failure)
+
+    def release(self, session: str, owner: str) -> None:
+        with self._lock:
+            self._released.add((session, owner))
+            self._give_back()
 
     def find(self, session: str) -> StoredRow | None:
         with self._working("BEGIN") as connection:
@@ -185,8 +196,20 @@ class SqliteStore:
             opened, self._opened = self._opened, None
             opening.free(opened, self._path)
 
+    def _give_back(self) -> None:
+        released = tuple(self._released)
+        if not released:
+            return
+        with suppress(StoreProblem):
+            with self._working("BEGIN IMMEDIATE") as connection:
+                if connection is not None:
+                    for session, owner in released:
+                        rows.drop(connection, session, owner)
+            self._released.difference_update(released)
+
     def _tidy(self) -> None:
         """Forget the leases of those who left, and what was removed; what fails is tried again the next time."""
+        self._give_back()
         left = tuple(self._left)
         if left:
             with suppress(StoreProblem):
