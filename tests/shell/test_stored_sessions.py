@@ -340,6 +340,60 @@ async def test_a_bug_of_a_store_leaves_the_session_in_memory(
     await server.aclose()
 
 
+class Full(MemoryStore):
+    """A store whose disk is full for a while."""
+
+    full = False
+
+    def append(self, save: Save, owner: str) -> Refusal | Behind | None:
+        return Refusal("disk", "The disk is full.") if self.full else super().append(save, owner)
+
+
+@pytest.mark.anyio
+async def test_a_session_that_went_to_memory_is_free_for_others(tmp_path: Path) -> None:
+    store = Full()
+    server, model = server_of(store)
+    async with connected(server) as one, connected(server) as other:
+        session = await new(one, tmp_path)
+        asked = await one.ask(
+            "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "Please."}]
+        )
+        await model.asked.wait()
+        store.full = True
+        await one.send(method="session/cancel", params={"sessionId": session})
+        assert (await one.answer(asked))["result"]["stopReason"] == "cancelled"
+        assert "The disk is full." in one.said(), "it is told before the answer"
+        store.full = False
+        await load(other, session, tmp_path)
+        model.rounds.append(DONE)
+        assert (await other.prompt(session, "mine"))["result"]["stopReason"] == "end_turn"
+    await server.aclose()
+
+
+@pytest.mark.anyio
+async def test_a_connection_that_is_cancelled_leaves_its_sessions_free(tmp_path: Path) -> None:
+    server, model = server_of(SqliteStore(tmp_path / "home" / "sessions.db"))
+    near, far = memory_pair()
+    client = Client(near)
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(server.serve, far)
+            await client.call("initialize", protocolVersion=1, clientCapabilities={})
+            session = await new(client, tmp_path)
+            await client.ask(
+                "session/prompt", sessionId=session, prompt=[{"type": "text", "text": "Please."}]
+            )
+            await model.asked.wait()
+            tasks.cancel_scope.cancel()
+    for end in (near, far):
+        await end.aclose()
+    async with connected(server) as other:
+        await load(other, session, tmp_path)
+        model.rounds.append(DONE)
+        assert (await other.prompt(session, "mine"))["result"]["stopReason"] == "end_turn"
+    await server.aclose()
+
+
 # Further folders -----------------------------------------------------------------------------------
 
 

@@ -37,7 +37,6 @@ DOCTOR: Final = "`zidane-acp doctor` says what is wrong."
 
 def save(options: Options, thread: Thread) -> Moved:
     """Save what is new, unless a save is on its way."""
-    store, turn = thread.store, thread.turn
     return _save(thread) if _may_save(thread) else (thread, ())
 
 
@@ -56,7 +55,7 @@ def last(thread: Thread) -> tuple[Effect, ...]:
 
 
 def _save(thread: Thread) -> Moved:
-    store, turn = thread.store, thread.turn
+    store = thread.store
     new = pages.after(thread.log, store.seq)
     thread, key = moves.key(thread)
     lease = _lease(thread)

@@ -234,6 +234,18 @@ class StoreContract:
             assert store.append(save, one) is None
             assert store.read("s", 0, 9) == Piece(("a", "b", "c"), last=True)
 
+    def test_a_lease_that_is_given_back_is_free_and_can_be_taken_again(self) -> None:
+        with self.store() as (store, one, two):
+            assert store.append(a_save("s", 0, "a", lease="take"), one) is None
+            store.release("s", two)
+            assert store.append(a_save("s", 1, "b", lease="take"), two) == Refusal("in_use")
+            store.release("s", one)
+            store.release("s", one)
+            assert store.append(a_save("s", 1, "b", lease="take"), two) is None
+            store.release("s", two)
+            assert store.append(a_save("s", 2, "c", lease="take"), one) is None
+            assert store.append(a_save("s", 3, "d", lease="take"), two) == Refusal("in_use")
+
     # The list --------------------------------------------------------------------------------------
 
     def test_the_list_has_the_newest_first_and_ties_by_name(self) -> None:
