@@ -3,19 +3,14 @@
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from returns.result import Failure, Result, Success
 
-from zidane_acp.chat.safe_text import clip, line
 from zidane_acp.fields import JsonObject, objects, text
+from zidane_acp.sessions.beginnings import LAST, beginning_with
 from zidane_core.text import is_array
-
-LAST: Final = "last"
-NAMED: Final = 5
-"""So many sessions are named when a beginning fits several."""
-LONG: Final = 60
 
 
 class Newest(msgspec.Struct, frozen=True, gc=False):
@@ -96,17 +91,6 @@ def pick(word: str, listed: Sequence[Listed], list_command: str) -> Result[Liste
     if word == LAST:
         last = newest(listed)
         return Failure("The agent has no stored session yet.") if last is None else Success(last)
-    fitting = [session for session in listed if session.id.startswith(word)]
-    if len(fitting) == 1:
-        return Success(fitting[0])
-    shown = repr(clip(line(word), LONG))
-    if not fitting:
-        step = (
-            f"`{list_command}` shows what there is"
-            if list_command
-            else "`--resume last` takes the newest one"
-        )
-        return Failure(f"There is no session {shown}; {step}.")
-    names = ", ".join(clip(line(session.id), LONG) for session in fitting[:NAMED])
-    more = ", …" if len(fitting) > NAMED else ""
-    return Failure(f"{len(fitting)} sessions begin with {shown}: {names}{more}; give more of the id.")
+    listing = f"`{list_command}` shows what there is"
+    step = listing if list_command else "`--resume last` takes the newest one"
+    return beginning_with(word, listed, lambda session: session.id, step)

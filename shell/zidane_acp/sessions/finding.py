@@ -8,14 +8,12 @@ from returns.result import Failure, Result, Success
 from zidane_acp.chat.safe_text import line
 from zidane_acp.fields import text
 from zidane_acp.ports import Store
+from zidane_acp.sessions.beginnings import LAST, beginning_with
 from zidane_core.data.stored import Piece, Place, StoredRow
 from zidane_core.text import decode_json, is_object
 
 PAGE: Final = 200
 """Rows, or entries, that are read at once."""
-NAMED: Final = 5
-"""So many sessions are named when a beginning fits several."""
-LAST: Final = "last"
 
 
 def rows(store: Store, cwd: str | None = None) -> Iterator[StoredRow]:
@@ -34,13 +32,8 @@ def find(store: Store, word: str) -> Result[StoredRow, str]:
     if word == LAST:
         newest = store.page(None, None, 1)
         return Success(newest[0]) if newest else Failure("No session is stored yet.")
-    fitting = [row for row in rows(store) if word and row.session.startswith(word)]
-    if len(fitting) == 1:
-        return Success(fitting[0])
-    if not fitting:
-        return Failure(f"There is no session {line(word)!r}; `zidane-acp sessions list` shows what there is.")
-    names = ", ".join(line(row.session) for row in fitting[:NAMED]) + (", …" if len(fitting) > NAMED else "")
-    return Failure(f"{len(fitting)} sessions begin with {line(word)!r}: {names}; give more of the id.")
+    step = "`zidane-acp sessions list` shows what there is"
+    return beginning_with(word, rows(store), lambda row: row.session, step)
 
 
 def pieces(store: Store, session: str) -> Iterator[Piece]:
