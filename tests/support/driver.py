@@ -170,10 +170,11 @@ class Driver:
         """Whether everything is shown again from here on: a load reads the history, or an open one is replayed."""
         if known is None or known.setup is None or known.setup.kind != "load":
             return False
-        if known.phase != "open":
-            return not len(known.log)
         answer = self._load_answer(known)
-        return answer in frames and answer is not None and "result" in answer
+        answered = answer in frames and answer is not None and "result" in answer
+        if known.phase != "open":
+            return not len(known.log) and (answered or bool(len(thread.log)))
+        return answered
 
     def _load_answer(self, known: Thread | None) -> dict[str, Any] | None:
         setup = None if known is None else known.setup
@@ -354,7 +355,9 @@ class Driver:
         self.feed(Conflict(self.now, key, tuple(rows[known:]), self.disk.journal(save.session)))
 
     def fail_save(self, reason: Any) -> None:
-        key, _ = self.saves.popitem()
+        key, save = self.saves.popitem()
+        if reason == "in_use":
+            self.leases.discard(save.session)  # another program has it
         self.feed(SaveFailed(self.now, key, reason))
 
     def fail(self, fault: models.Broke) -> None:
