@@ -42,6 +42,10 @@ class Asked(Generic[T]):
             self.problem = problem
 
 
+# Any: each asks for a result of its own type.
+Item: TypeAlias = Save | Journal | Release | Asked[Any]
+
+
 class Keeper:
     """One connection's door to the store. `put` gets an event for every save."""
 
@@ -49,8 +53,7 @@ class Keeper:
         self._store = store
         self._put = put
         self._now = now
-        # Any: each asks for a result of its own type.
-        self._queue: Inbox[Save | Journal | Asked[Any]] = Inbox()
+        self._queue: Inbox[Item] = Inbox()
         self._owner = ""
 
     def save(self, save: Save) -> None:
@@ -63,7 +66,7 @@ class Keeper:
 
     def release(self, release: Release) -> None:
         """Give back a lease, in order; nobody is told."""
-        self._queue.put(Asked(lambda store, owner: store.release(release.session, owner)))
+        self._queue.put(release)
 
     async def ask(self, work: Work[T]) -> T:
         """Do something in order with the saves, and wait for it. Raises StoreProblem."""
@@ -97,11 +100,17 @@ class Keeper:
         """The connection is over, however it ended: what it holds is free."""
         if self._owner:
             with anyio.CancelScope(shield=True), anyio.move_on_after(LEAVE_WITHIN):
-                await anyio.to_thread.run_sync(self._store.leave, self._owner, abandon_on_cancel=True)
+                await anyio.to_thread.run_sync(self._left, abandon_on_cancel=True)
 
     # In the thread -----------------------------------------------------------------------------------
 
-    def _do(self, items: list[Save | Journal | Asked[Any]]) -> list[Refusal | Behind | None]:
+    def _left(self) -> None:
+        try:
+            self._store.leave(self._owner)
+        except Exception as error:
+            LOGGER.error("the store failed: %s", where(error))
+
+    def _do(self, items: list[Item]) -> list[Refusal | Behind | None]:
         return [self._one(item) for item in items]
 
     def _own(self) -> str:
@@ -109,12 +118,14 @@ class Keeper:
             self._owner = self._store.enter()
         return self._owner
 
-    def _one(self, item: Save | Journal | Asked[Any]) -> Refusal | Behind | None:
+    def _one(self, item: Item) -> Refusal | Behind | None:
         try:
             if isinstance(item, Save):
                 return self._store.append(item, self._own())
             if isinstance(item, Journal):
                 self._store.note(item, self._own())
+            elif isinstance(item, Release):
+                self._store.release(item.session, self._own())
             else:
                 item.do(self._store, self._own)
         except Exception as error:
@@ -124,9 +135,9 @@ class Keeper:
         return None
 
 
-def _without_overwritten(items: list[Save | Journal | Asked[Any]]) -> list[Save | Journal | Asked[Any]]:
+def _without_overwritten(items: list[Item]) -> list[Item]:
     """Of rows of the journal that follow each other directly, only the last one of each place."""
-    kept: list[Save | Journal | Asked[Any]] = []
+    kept: list[Item] = []
     for item in items:
         before = kept[-1] if kept else None
         if isinstance(item, Journal) and isinstance(before, Journal) and _place(item) == _place(before):

@@ -1,16 +1,18 @@
 """Effects to port calls: a table from what is to be started to the port that does it."""
 
+import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import anyio
 import anyio.to_thread
 
-from zidane_acp.jobs import Report
+from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
 from zidane_acp.ports import Model, StoreProblem, Tools
+from zidane_core.agent.effects import Journal, Log, Release, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
     Deleted,
@@ -152,3 +154,29 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
         }
     )
 )
+
+
+# Effects -------------------------------------------------------------------------------------------
+
+LOGGER: Final = logging.getLogger("zidane_acp")
+LEVELS: Final[Mapping[str, int]] = MappingProxyType(
+    {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+)
+Performers: TypeAlias = Mapping[type, Callable[[Any], None]]
+# Any: each function takes the effect type of its key, which a dict type cannot say.
+
+
+def performers(send: Callable[[Send], None], jobs: Jobs, keeper: Keeper | None) -> Performers:
+    """What is done for each type of effect, but for `Exit`."""
+    kept: Performers = (
+        {} if keeper is None else {Save: keeper.save, Journal: keeper.note, Release: keeper.release}
+    )
+    return MappingProxyType(
+        {
+            **kept,
+            Send: send,
+            Start: lambda effect: jobs.start(effect.key, effect.what),
+            Stop: lambda effect: jobs.stop(effect.key),
+            Log: lambda effect: LOGGER.log(LEVELS[effect.level], effect.text),
+        }
+    )

@@ -1,10 +1,8 @@
 """The loop of one connection: inbox -> step -> perform. It knows no method and no meaning."""
 
-import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -15,21 +13,14 @@ from zidane_acp.inbox import Inbox
 from zidane_acp.jobs import Jobs
 from zidane_acp.keeping import Keeper
 from zidane_acp.outbox import Outbox
-from zidane_acp.perform import Performer
+from zidane_acp.perform import Performer, Performers, performers
 from zidane_acp.ports import Model, Store, Tools, Transport
 from zidane_acp.reading import read
 from zidane_core.acp.connection import ConnectionEvent
 from zidane_core.acp.frames import encode
 from zidane_core.acp.step import step
-from zidane_core.agent.effects import Exit, Journal, Log, Release, Save, Send, Start, Stop
+from zidane_core.agent.effects import Exit, Send
 from zidane_core.agent.events import Closed
-
-LOGGER: Final = logging.getLogger("zidane_acp")
-LEVELS: Final[Mapping[str, int]] = MappingProxyType(
-    {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-)
-Performers: TypeAlias = Mapping[type, Callable[[Any], None]]
-# Any: each function takes the effect type of its key, which a dict type cannot say.
 
 
 async def serve(
@@ -70,7 +61,7 @@ async def serve(
                 tasks.start_soon(keeper.run)
             if beginning.unsent:
                 outbox.put(beginning.unsent)
-            code = await _loop(beginning, inbox, _performers(send, jobs, keeper), ending)
+            code = await _loop(beginning, inbox, performers(send, jobs, keeper), ending)
             async with anyio.create_task_group() as last:
                 last.start_soon(release)
                 if keeper is not None:
@@ -99,18 +90,3 @@ async def _loop(
                     return effect.code
                 perform[type(effect)](effect)
         await checkpoint()  # gives the writer and the jobs their turn even when events never stop coming
-
-
-def _performers(send: Callable[[Send], None], jobs: Jobs, keeper: Keeper | None) -> Performers:
-    kept: Performers = (
-        {} if keeper is None else {Save: keeper.save, Journal: keeper.note, Release: keeper.release}
-    )
-    return MappingProxyType(
-        {
-            **kept,
-            Send: send,
-            Start: lambda effect: jobs.start(effect.key, effect.what),
-            Stop: lambda effect: jobs.stop(effect.key),
-            Log: lambda effect: LOGGER.log(LEVELS[effect.level], effect.text),
-        }
-    )

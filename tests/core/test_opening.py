@@ -19,6 +19,7 @@ from zidane_core.faults import Fault
 STORED = with_(OPTIONS, store=True, policy="allow-all")
 READ = ("read_file", {"path": "a"})
 EDIT = ("edit", {"path": "a", "old_string": "old", "new_string": "new"})
+UNREADABLE = Fault(-32603, "The file cannot be read.", {"kind": "store"})
 PLAN = ("update_plan", {"entries": [{"content": "a", "status": "pending", "priority": "low"}]})
 
 
@@ -48,6 +49,12 @@ def again(disk: Disk, options: Any = STORED, seed: str = "another") -> Driver:
     driver = Driver(options, disk=disk, seed=seed)
     driver.initialize()
     return driver
+
+
+def says_fine(driver: Driver) -> None:
+    """The model ends the turn, and all of it is stored."""
+    driver.round(said("fine"))
+    driver.store()
 
 
 def thread_of(driver: Driver, session: str) -> Thread:
@@ -320,8 +327,7 @@ def test_a_load_behind_a_close_opens_the_session_again() -> None:
     assert answered(driver, prompt)["result"]["stopReason"] == "cancelled"
     driver.store()
     assert texts(request_of(driver)) == ["Please change it.", "go on", "and on"]
-    driver.round(said("fine"))
-    driver.store()
+    says_fine(driver)
     assert code(driver, behind) == 0
 
 
@@ -551,8 +557,7 @@ def test_a_program_that_was_loaded_before_takes_over_what_the_other_left() -> No
     assert texts(request) == ["Please change it.", "go on", "mine"]
     blocks = [b for m in request.messages if isinstance(m, models.AssistantMessage) for b in m.blocks]
     assert blocks[-1] == models.Said("I wi")
-    other.round(said("fine"))
-    other.store()
+    says_fine(other)
     assert sum(isinstance(e, history.TurnEnded) for e in thread_of(other, session).log) == 3
 
 
@@ -582,8 +587,7 @@ def test_rows_of_a_journal_that_nobody_needs_are_cleared_by_the_next_turn() -> N
     second.prompt(session, "go on")
     second.store()
     assert not second.conflicts and not second.disk.journal(session)
-    second.round(said("fine"))
-    second.store()
+    says_fine(second)
 
 
 def test_entries_of_a_newer_program_keep_their_place_and_are_told() -> None:
@@ -597,6 +601,25 @@ def test_entries_of_a_newer_program_keep_their_place_and_are_told() -> None:
     second.store()
     assert "3 entries of this session could not be read" in second.text()
     assert second.disk.entries[session][2:5] == ["", '{"type":"from the future"}', strange]
+
+
+def test_what_was_read_of_a_session_that_could_not_be_opened_is_not_saved() -> None:
+    driver, session = ready(STORED)
+    conversation(driver, session)
+    for how in ("fails", "is closed"):
+        second = again(driver.disk)
+        asked = second.request("session/load", sessionId=session, cwd="/project", mcpServers=[])
+        second.finish(second.only(lambda what: isinstance(what, FindThread)))
+        second.finish(second.only(lambda what: isinstance(what, CheckPaths)))
+        key = second.only(lambda what: isinstance(what, LoadThread))
+        second.read_some(key, second.jobs[key])
+        if how == "fails":
+            second.end(key, Failed(UNREADABLE))
+        else:
+            second.request("session/close", sessionId=session)
+            second.finish(second.only(lambda what: isinstance(what, Wait)))
+        assert code(second, asked) in {-32603, -32800}
+        assert not second.saves and session not in second.leases
 
 
 # History that is given back ------------------------------------------------------------------------
@@ -620,8 +643,7 @@ def test_an_idle_session_gives_back_its_history_and_reads_it_again() -> None:
     driver.set_up()
     driver.store()
     assert texts(request_of(driver)) == ["Please change it.", "go on"]
-    driver.round(said("fine"))
-    driver.store()
+    says_fine(driver)
     assert code(driver, asked) == 0
 
 
@@ -662,15 +684,13 @@ def test_a_history_that_cannot_be_read_again_is_told_and_the_next_try_may_work()
     driver.finish(driver.only(lambda what: isinstance(what, FindThread)))
     key = driver.only(lambda what: isinstance(what, LoadThread))
     driver.read_some(key, driver.jobs[key])
-    fault = Fault(-32603, "The file is damaged.", {"kind": "store"})
-    driver.end(key, Failed(fault))
-    assert answered(driver, asked)["error"]["message"] == "The file is damaged."
+    driver.end(key, Failed(UNREADABLE))
+    assert answered(driver, asked)["error"]["message"] == "The file cannot be read."
     second = driver.prompt(session, "go on")
     driver.set_up()
     driver.store()
     assert texts(request_of(driver)) == ["Please change it.", "go on"]
-    driver.round(said("fine"))
-    driver.store()
+    says_fine(driver)
     assert code(driver, second) == 0
 
 
@@ -683,8 +703,7 @@ def test_what_waits_for_a_history_that_cannot_be_read_is_cancelled_or_kept_as_it
     )
     prompt = driver.prompt(session, "no")
     driver.send({"method": "session/cancel", "params": {"sessionId": session}})
-    fault = Fault(-32603, "The file is locked.", {"kind": "store"})
-    driver.end(driver.only(lambda what: isinstance(what, FindThread)), Failed(fault))
+    driver.end(driver.only(lambda what: isinstance(what, FindThread)), Failed(UNREADABLE))
     assert answered(driver, prompt)["result"]["stopReason"] == "cancelled"
     assert code(driver, option) == 0
     driver.prompt(session, "yes")
@@ -719,8 +738,7 @@ def test_an_open_session_is_loaded_from_memory_when_the_store_cannot_be_asked(me
     conversation(driver, session)
     live, seen = fold(driver.shown[session]), len(driver.updates(session))
     asked = driver.request(method, sessionId=session, cwd="/project", mcpServers=[])
-    fault = Fault(-32603, "The file is locked.", {"kind": "store"})
-    driver.end(driver.only(lambda what: isinstance(what, FindThread)), Failed(fault))
+    driver.end(driver.only(lambda what: isinstance(what, FindThread)), Failed(UNREADABLE))
     driver.set_up()
     assert code(driver, asked) == 0
     assert fold(driver.updates(session)[seen:]) == (live if method == "session/load" else live[-1:])

@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+import pytest
 from support.driver import OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core.agent.events import Conflict, Saved, SaveFailed, Stopped
@@ -354,3 +355,28 @@ def test_an_answer_that_waits_for_its_save_still_does_after_a_conflict() -> None
     assert driver.answer_of(asked) is None
     driver.store()
     assert driver.answer_of(asked) is not None
+
+
+@pytest.mark.parametrize("how", ["close", "end"])
+def test_what_another_program_held_up_is_tried_once_more_at_the_end(how: str) -> None:
+    driver, session = ready(STORED)
+    driver.request("session/set_config_option", sessionId=session, configId="thought_level", value="low")
+    driver.fail_save("in_use")
+    assert not driver.saves
+    if how == "close":
+        driver.request("session/close", sessionId=session)
+    else:
+        driver.close()
+        assert driver.exit == 0
+    assert save(driver).lease == "keep" and "thought_level" in save(driver).entries[0]
+
+
+def test_a_refused_prompt_leaves_no_lease_behind() -> None:
+    driver, session = ready(STORED)
+    driver.prompt(session)
+    driver.cancel(session)
+    driver.finish(driver.only(lambda what: isinstance(what, Wait)))
+    driver.store_one()
+    driver.prompt(session, "again")
+    driver.fail_save("in_use")
+    assert not driver.saves, "there is nothing to give back"

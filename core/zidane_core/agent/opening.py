@@ -243,7 +243,7 @@ def _fail(thread: Thread, setup: Setup, fault: Fault) -> Moved:
     history cannot be read again has no answer for the prompts that wait for it."""
     answer: tuple[Effect, ...] = (Answer(setup.ticket, fault),) if setup.ticket else ()
     if thread.phase == "opening":
-        return replace(thread, phase="gone", setup=None), answer
+        return replace(saving.without_history(thread, "gone"), setup=None), answer
     thread = replace(thread, setup=None)
     if setup.kind != "warm":
         return thread, answer

@@ -100,12 +100,7 @@ def _may_save(thread: Thread) -> bool:
 
 def is_saved(thread: Thread) -> bool:
     """Whether an answer need not wait: all is stored, or nothing will be."""
-    return has_stored(thread, len(thread.log))
-
-
-def has_stored(thread: Thread, upto: int) -> bool:
-    """Whether so many entries are stored, or never will be."""
-    return thread.store.state != "open" or thread.store.seq >= upto
+    return thread.store.state != "open" or thread.store.seq >= len(thread.log)
 
 
 def is_claimed(thread: Thread) -> bool:
@@ -131,9 +126,9 @@ def is_all_stored(thread: Thread) -> bool:
     return thread.phase == "open" and stored and not busy
 
 
-def without_history(thread: Thread) -> Thread:
+def without_history(thread: Thread, phase: Literal["cold", "gone"] = "cold") -> Thread:
     """The thread with its history given back; the store has all of it."""
-    return replace(thread, phase="cold", log=pages.Pages(), view=log.View())
+    return replace(thread, phase=phase, log=pages.Pages(), view=log.View())
 
 
 # What came of it -----------------------------------------------------------------------------------
@@ -180,7 +175,7 @@ def _not_ours(thread: Thread) -> Moved:
     if turn.stopping or turn.value is not None:
         # A cancelled prompt that was never ours: its text waits with what was said between turns.
         return replace(held, turn=replace(turn, expired=True)), ()
-    return _refused(thread, turn), ()
+    return _refused(held, turn), ()
 
 
 def _in_memory(thread: Thread, notice: str) -> Moved:
@@ -196,8 +191,7 @@ def _refused(thread: Thread, turn: Turn) -> Thread:
         if isinstance(entry, SettingChanged | TitleSet):
             kept = pages.append(kept, entry)
     turn = replace(turn, value=IN_USE, expired=True)
-    store = replace(thread.store, held=True)
-    return replace(thread, log=kept, view=log.view_of(kept), turn=turn, store=store, cut=turn.repaired)
+    return replace(thread, log=kept, view=log.view_of(kept), turn=turn, cut=turn.repaired)
 
 
 def paused(options: Options, thread: Thread) -> Moved:

@@ -53,7 +53,9 @@ def close_all(agent: Agent) -> tuple[Agent, tuple[Effect, ...]]:
         moved, dropped = lanes.drop(moved)
         moved, settled = turns.settle(agent.options, moved)
         agent = table.put(agent, moved)
-        effects = (*effects, *cancelled, *dropped, *settled, *naming.stop(moved))
+        # What another program's turn has held up is tried once more; what comes of it nobody waits for.
+        held = saving.last(moved) if moved.store.held and moved.turn is None else ()
+        effects = (*effects, *cancelled, *dropped, *settled, *held, *naming.stop(moved))
     # Last, so that the bounds of the turns, which are as long, pass before it.
     bound = Start(CLOSING, Wait(agent.options.limits.settle_within))
     return agent, effects if quiet(agent) else (*effects, bound)

@@ -157,7 +157,7 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
 def _settle_opening(options: Options, thread: Thread) -> Moved:
     """Only the bound on closing ends what cannot be opened."""
     expired = thread.closing is not None and thread.closing.expired
-    return (replace(thread, phase="gone"), ()) if expired else (thread, ())
+    return (saving.without_history(thread, "gone"), ()) if expired else (thread, ())
 
 
 def _settle_cold(options: Options, thread: Thread) -> Moved:

@@ -11,6 +11,7 @@ from zidane_acp.chat.connection import RpcError
 from zidane_acp.chat.safe_text import line
 from zidane_acp.chat.wanted import Listed, Named, Wanted, newest, of_folder, pick, read_listed, same_folder
 from zidane_acp.fields import JsonObject, child, objects, text
+from zidane_acp.sessions.beginnings import LAST
 from zidane_core import __version__
 from zidane_core.text import is_object
 
@@ -105,7 +106,7 @@ async def _found(
             "This agent cannot open stored sessions; start a new chat without --continue and --resume."
         )
     if not can_list(agent):
-        if named is None or named.word == "last":
+        if named is None or named.word == LAST:
             return _said("This agent does not list its sessions; name one with --resume and its whole id.")
         return Success(Listed(named.word, cwd))
     # The sessions of all folders, to find an id; those of the working folder, to find its newest.
