@@ -379,4 +379,5 @@ def test_a_refused_prompt_leaves_no_lease_behind() -> None:
     driver.store_one()
     driver.prompt(session, "again")
     driver.fail_save("in_use")
-    assert not driver.saves, "there is nothing to give back"
+    (thread,) = driver.connection.agent.threads.values()
+    assert not driver.saves and not thread.store.lease, "there is nothing to give back"
