@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from zidane_core.data.content import Part
+from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.models import ModelEvent
 from zidane_core.data.stored import JournalRow, RefusalReason, StoredRow
-from zidane_core.data.tools import PlanEntry, Preview, ToolOutput, ToolResult, ToolSpec
+from zidane_core.data.tools import PlanEntry, Preview, ResolvedPath, ToolOutput, ToolResult
 from zidane_core.faults import Fault
 
 Key: TypeAlias = str
@@ -65,10 +66,45 @@ class Deleted(msgspec.Struct, frozen=True, gc=False, tag="deleted"):
     """The stored session is gone."""
 
 
-class ToolsFound(msgspec.Struct, frozen=True, gc=False, tag="tools_found"):
-    """Tools that a server or host brought."""
+class FileSeen(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="file_seen"):
+    """What the disk has at a path.
 
-    tools: tuple[ToolSpec, ...] = ()
+    `path` and `title` are as in `Preview`, `shown` is the absolute path for the client. `text` is the text of a
+    text file of at most 8 MiB, with its own line ends; only `kind` tells the others apart.
+    """
+
+    path: ResolvedPath
+    shown: str
+    kind: Literal["text", "missing", "folder", "image", "binary", "large", "outside", "unreadable"]
+    text: str = ""
+    title: str = ""
+
+
+class PromptGot(msgspec.Struct, frozen=True, gc=False, tag="prompt_got"):
+    """What a server's prompt says."""
+
+    parts: tuple[Part, ...]
+
+
+class Attachment(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What the model is given for the part at `position` of a prompt, which may be nothing else than the part.
+
+    `path` is the absolute path of a text file whose text a client may know better; `first` and `last` are the lines
+    that were asked for, from 1 (None: all). `notice` is a sentence for the user.
+    """
+
+    position: int
+    part: Part
+    path: str = ""
+    first: int | None = None
+    last: int | None = None
+    notice: str = ""
+
+
+class AttachmentsRead(msgspec.Struct, frozen=True, gc=False, tag="attachments_read"):
+    """The files and pictures of a prompt; a part that stays as it is has none."""
+
+    attachments: tuple[Attachment, ...] = ()
 
 
 JobValue: TypeAlias = (
@@ -80,7 +116,9 @@ JobValue: TypeAlias = (
     | Loaded
     | Listed
     | Deleted
-    | ToolsFound
+    | FileSeen
+    | PromptGot
+    | AttachmentsRead
     | ToolResult
     | Preview
 )
@@ -142,7 +180,9 @@ class EntriesRead(msgspec.Struct, frozen=True, gc=False, tag="entries_read"):
     entries: tuple[str, ...]
 
 
-Progress: TypeAlias = ModelEvent | ToolOutput | PlanMade | Noted | Ticked | ToolsFound | EntriesRead
+Progress: TypeAlias = (
+    ModelEvent | ToolOutput | PlanMade | Noted | Ticked | McpOffer | McpPageDone | EntriesRead
+)
 
 
 # Answers of the peer, in domain form ---------------------------------------------------------------
@@ -192,7 +232,12 @@ class Progressed(msgspec.Struct, frozen=True, gc=False, tag="progressed"):
 
 
 class Asked(msgspec.Struct, frozen=True, gc=False, tag="asked"):
-    """Foreign code (a graph, a hook, an MCP server, a host's tool) asks something through its job."""
+    """Foreign code (a graph, a hook, an MCP server, a host's tool) asks something through its job.
+
+    `ask` numbers the questions of a job. `question` is JSON text; of the kind `elicit` it is {"mode": "form",
+    "message", "requestedSchema"} or {"mode": "url", "message", "url", "elicitationId"}, and the answer is {"action":
+    "accept", "decline" or "cancel", "content"?}.
+    """
 
     now: float
     key: Key

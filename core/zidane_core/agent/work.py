@@ -4,6 +4,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from zidane_core.data.content import Image, Link
+from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import ModelRequest
 from zidane_core.data.stored import Place
 from zidane_core.data.tools import Preview
@@ -37,19 +39,56 @@ class RunTool(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="run_tool
     granted: bool = False
 
 
-class RunMcpServer(msgspec.Struct, frozen=True, gc=False, tag="run_mcp_server"):
-    """Connect a server and keep it; its tools come as progress."""
+class RunMcpServer(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="run_mcp_server"):
+    """Connect a server of a session and keep it. What it offers comes as progress (`McpOffer`), first when it is
+    connected and again whenever that changes; questions come as `Asked`. Ends when the server is lost, or `within`
+    seconds have passed before it was connected."""
 
-    name: str
-    config: str
+    session: str
+    config: McpServerConfig
+    cwd: str
+    roots: tuple[str, ...]
+    within: float
 
 
-class RunMcpCall(msgspec.Struct, frozen=True, gc=False, tag="run_mcp_call"):
-    """One call on a connected server."""
+class RunMcpCall(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="run_mcp_call"):
+    """One call on a connected server of a session; what the server says of its progress comes as `ToolOutput`."""
 
+    session: str
     server: str
     tool: str
     arguments: dict[str, object]
+
+
+class GetMcpPrompt(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="get_mcp_prompt"):
+    """A prompt of a connected server, with its arguments filled in."""
+
+    session: str
+    server: str
+    prompt: str
+    arguments: dict[str, str]
+
+
+class LookAtFile(msgspec.Struct, frozen=True, gc=False, tag="look_at_file"):
+    """Where the argument `path` of a call leads, and what the disk has there; outside of the roots nothing is read."""
+
+    call: RunTool
+
+
+class ReadAttachments(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="read_attachments"):
+    """Read the files that links of a prompt name, and shrink pictures that are too large.
+
+    `links` and `images` are parts by their position in the prompt. `image_bytes` is what the model takes of one
+    picture, before base64; `images_taken` and `documents_taken` say what it takes at all.
+    """
+
+    cwd: str
+    roots: tuple[str, ...]
+    links: tuple[tuple[int, Link], ...] = ()
+    images: tuple[tuple[int, Image], ...] = ()
+    image_bytes: int
+    images_taken: bool = True
+    documents_taken: bool = False
 
 
 class RunGraph(msgspec.Struct, frozen=True, gc=False, tag="run_graph"):
@@ -129,6 +168,9 @@ What: TypeAlias = (
     | RunTool
     | RunMcpServer
     | RunMcpCall
+    | GetMcpPrompt
+    | LookAtFile
+    | ReadAttachments
     | RunGraph
     | RunHook
     | RunFactory
