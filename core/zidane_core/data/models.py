@@ -98,6 +98,7 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     thinking: bool = True
     max_output: int = 16384
     context_window: int | None = None
+    image_bytes: int = 5 * 2**20
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
