@@ -32,7 +32,8 @@ def asked(thread: Thread, server: Server, event: Asked) -> Moved:
     """A server asks the user something. What the client cannot show is cancelled."""
     question = decode_json_as(event.question, _Question).value_or(None)
     show = None if question is None else _SHOW.get(question.mode)
-    if question is None or show is None or thread.closing is not None:
+    stopping = thread.closing is not None or (thread.turn is not None and bool(thread.turn.stopping))
+    if question is None or show is None or stopping:
         return thread, (_cancel(event.key, event.ask),)
     return show(thread, server, event, question)
 

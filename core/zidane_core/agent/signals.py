@@ -46,7 +46,8 @@ def begin(options: Options, thread: Thread, call: Call) -> Moved:
 
 def go(options: Options, thread: Thread, call: Call, *, granted: bool) -> Moved:
     """Start the work of a call that may run. `granted` is as in `RunTool`."""
-    machine, work = _machine(call), _work(thread, call, granted)
+    call = replace(call, cleared=granted)
+    machine, work = _machine(call), _work(thread, call)
     return (thread, ()) if work is None else _obey(options, thread, call, machine.go(_state(call), work))
 
 
@@ -82,7 +83,7 @@ def _state(call: Call) -> State:
     return Stateless() if call.machine is None else call.machine
 
 
-def _work(thread: Thread, call: Call, granted: bool = False) -> Work | None:
+def _work(thread: Thread, call: Call) -> Work | None:
     if call.spec is None:
         return None
     resolved = () if call.preview is None else call.preview.paths
@@ -96,8 +97,8 @@ def _work(thread: Thread, call: Call, granted: bool = False) -> Work | None:
         roots=thread.roots,
         paths=call.paths,
         preview=call.preview,
-        granted=granted,
-        outside=granted and not all(path.inside for path in resolved),
+        granted=call.cleared,
+        outside=call.cleared and not all(path.inside for path in resolved),
         abilities=thread.abilities,
         seen=thread.seen,
         commanded=thread.commanded,

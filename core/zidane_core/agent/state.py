@@ -168,7 +168,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `machine` is the state of what runs it, `jobs` and `asks` are the machine's, by tag; `ask` is the open
     permission question. `ready` tells that the preparation is done. `problem` says why it cannot run (unknown
     tool, bad arguments). `offered` is the grant that the open question offers, `granted` is set once the user
-    allowed this very call. `live` is output streamed so far (bounded), `live_due` the key of a pending
+    allowed this very call, `cleared` once it runs by more than being harmless (`RunTool.granted`). `live` is output streamed so far (bounded), `live_due` the key of a pending
     redraw. `shown` is how the card stands, beyond what announced it.
     """
 
@@ -191,6 +191,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     preview: Preview | None = None
     offered: Grant | None = None
     granted: bool = False
+    cleared: bool = False
     result: ToolResult | None = None
     live: str = ""
     live_shown: float = 0.0
