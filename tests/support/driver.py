@@ -61,6 +61,7 @@ from zidane_core.agent.work import (
     RunTool,
     Wait,
 )
+from zidane_core.convert.visible import output as visible_output
 from zidane_core.data import history, models
 from zidane_core.data.content import Document, Text
 from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
@@ -407,7 +408,7 @@ class Driver:
         if request["method"] == "terminal/create" and isinstance(result, dict) and "terminalId" in result:
             self.made.add(result["terminalId"])
         if request["method"] == "terminal/output" and isinstance(result, dict) and "output" in result:
-            self.terminals[request["params"]["terminalId"]] = result["output"]
+            self.terminals[request["params"]["terminalId"]] = visible_output(result["output"])
         self.send({"id": request_id, **body})
 
     def choose(self, request_id: int, option: str) -> None:

@@ -207,7 +207,8 @@ def _no_output(state: Running, work: Work, reason: str) -> Turned:
 
 
 def _over(state: Running, work: Work, said: TerminalText) -> tuple[Running, tuple[Signal, ...]]:
-    exited = state.exited or said.exited or Exited()
+    known = (one for one in (state.exited, said.exited) if one is not None and one != Exited())
+    exited = next(known, Exited())
     result = command_result(
         bounded(visible_output(said.text), GIVEN_BYTES, "both"),
         code=exited.code,
