@@ -43,8 +43,11 @@ def text(page: str) -> str:
     return (ROOT / page).read_text("utf-8")
 
 
+WITH_PROGRAMS = ("README.md", "docs/embedding.md", "docs/client-tools.md")
+
+
 def programs() -> Iterator[Program]:
-    for page in ("README.md", "docs/embedding.md"):
+    for page in WITH_PROGRAMS:
         whole = text(page)
         for match in BLOCK.finditer(whole):
             shown = OUTPUT.search(whole, match.end())
@@ -73,10 +76,10 @@ def named(cell: str) -> list[str]:
 # Programs ------------------------------------------------------------------------------------------
 
 
-def test_both_pages_hold_programs() -> None:
+def test_the_pages_hold_programs() -> None:
     assert {program.where.split(":")[0] for program in AGENTS} == {"README.md", "docs/embedding.md"}
-    assert len(OTHERS) >= 2
-    blocks = sum(text(page).count("<!-- runnable") for page in ("README.md", "docs/embedding.md"))
+    assert len(OTHERS) >= 3
+    blocks = sum(text(page).count("<!-- runnable") for page in WITH_PROGRAMS)
     assert blocks == len(PROGRAMS), "a marked block is not of the form that is run"
 
 
