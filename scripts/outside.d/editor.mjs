@@ -25,8 +25,8 @@ const brief = (text) => (text.length > 80 ? `${text.slice(0, 80)}...` : text);
 export class Editor {
   static all = [];
 
-  // `wanted` are the kinds of the options to choose, question by question.
-  constructor([command, ...args], wanted = []) {
+  // `wanted` are the kinds of the options to choose, question by question; `hands` is what does the editor's part.
+  constructor([command, ...args], wanted = [], hands = undefined) {
     this.wanted = [...wanted];
     this.questions = [];
     this.updates = []; // {at: milliseconds, update}
@@ -40,6 +40,16 @@ export class Editor {
       .client({ name: "outside" })
       .onRequest(acp.methods.client.session.requestPermission, ({ params }) => this.answer(params))
       .onNotification(acp.methods.client.session.update, ({ params: { update } }) => this.shown(update));
+    for (const [method, handle] of Object.entries(hands?.handlers() ?? {})) {
+      const handler = ({ params }) => {
+        hands.calls.push(method);
+        say("<-", method);
+        return handle(params);
+      };
+      // Methods of our own are not in the SDK: their params pass as they are.
+      if (method.startsWith("_")) app.onRequest(method, (params) => params, handler);
+      else app.onRequest(method, handler);
+    }
     const streams = [Writable.toWeb(this.process.stdin), Readable.toWeb(this.process.stdout)];
     this.connection = app.connect(acp.ndJsonStream(...streams));
   }
@@ -106,10 +116,10 @@ export class Editor {
     return code;
   }
 
-  async initialize() {
+  async initialize(clientCapabilities = {}) {
     const greeting = await this.request(methods.initialize, {
       protocolVersion: acp.PROTOCOL_VERSION,
-      clientCapabilities: {},
+      clientCapabilities,
     });
     say("<-", `protocol ${greeting.protocolVersion}, ${greeting.agentInfo?.name} ${greeting.agentInfo?.version}`);
     check(greeting.protocolVersion === 1, "the protocol version is not 1");

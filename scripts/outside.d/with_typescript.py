@@ -67,3 +67,35 @@ def restart(folder: Path) -> None:
             raise Failed("session/delete was not answered with {} twice")
         if shown := before_answer(frames, "session/resume"):
             raise Failed(f"session/resume showed something before its answer: {shown}")
+
+
+def hands(folder: Path) -> None:
+    """The client of hands_client.mjs, which reads, writes and runs commands for the agent."""
+    stage = Stage(folder)
+    edit = {"path": "a.txt", "old_string": "not", "new_string": "now"}
+    colour = {"type": "string", "enum": ["red", "blue"]}
+    form = {"type": "object", "properties": {"colour": colour, "why": {"type": "string"}}}
+    turns: list[dict[str, Any]] = [
+        {"tool": "read_file", "args": {"path": "a.txt"}},
+        {"text": "Read."},
+        {"tool": "edit", "args": edit},
+        {"text": "Edited."},
+        {"tool": "shell", "args": {"command": "echo by a command > a.txt; cat a.txt"}},
+        {"tool": "read_file", "args": {"path": "a.txt"}},
+        {"text": "Read again."},
+        {"tool": "shell", "args": {"command": "echo begun; sleep 300", "timeout": 1}},
+        {"text": "Too slow."},
+        {"tool": "shell", "args": {"command": "sleep 300 & sleep 300"}},
+        {"tool": "ask_user", "args": {"message": "Which colour?", "schema": form}},
+        {"text": "Asked."},
+        {"tool": "pick", "args": {"of": ["red", "blue"]}},
+        {"text": "Picked."},
+        {"text": "Looked."},
+    ]
+    with stage.nothing_left():
+        run(
+            stage,
+            "hands_client.mjs",
+            json.dumps(stage.replaying(*turns, flags=("--permission", "allow-all"))),
+        )
+    stage.check()
