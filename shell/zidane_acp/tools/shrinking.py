@@ -98,7 +98,8 @@ def _scaled(picture: "Image", side: int) -> "Image":
     if factor >= 1:
         return picture
     width, height = (max(1, round(length * factor)) for length in picture.size)
-    return picture.resize((width, height), reducing_gap=3.0)
+    # Its type speaks of numpy, which need not be there.
+    return picture.resize((width, height), reducing_gap=3.0)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _encoded(picture: "Image", qualities: tuple[int, ...] | None) -> Iterator[Picture]:
