@@ -376,6 +376,7 @@ def test_what_cannot_be_shrunk_becomes_a_note(case: str) -> None:
     assert found.notice.endswith("so it only got a note; send a smaller one.")
 
 
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")  # no error outside of tests
 def test_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     data = png(300, 300)
     given = ((0, Image("image/png", packed(data))),)
