@@ -11,6 +11,8 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from returns.result import Failure, Result, Success
 
+from zidane_core.fp import then
+
 Encoding: TypeAlias = Literal["utf-8", "utf-16-le", "utf-16-be", "latin-1"]
 
 _MARKS: Final[tuple[tuple[bytes, Encoding], ...]] = (
@@ -87,7 +89,14 @@ def replace_each(data: bytes, replacements: tuple[Replacement, ...]) -> Result[b
     if isinstance(decoded, Failure):
         return decoded
     file = decoded.unwrap()
-    text = file.text
+    return then(
+        replaced_text(file.text, replacements),
+        lambda text: encode(msgspec.structs.replace(file, text=text)),
+    )
+
+
+def replaced_text(text: str, replacements: tuple[Replacement, ...]) -> Result[str, str]:
+    """The same for a text that is no file's bytes, such as an editor's."""
     for number, replacement in enumerate(replacements, 1):
         result = _replaced(text, replacement)
         if isinstance(result, Failure):
@@ -95,7 +104,7 @@ def replace_each(data: bytes, replacements: tuple[Replacement, ...]) -> Result[b
                 f"Edit {number}: {result.failure()}" if len(replacements) > 1 else result.failure()
             )
         text = result.unwrap()
-    return encode(msgspec.structs.replace(file, text=text))
+    return Success(text)
 
 
 def _replaced(text: str, replacement: Replacement) -> Result[str, str]:
@@ -185,6 +194,16 @@ def written(previous: bytes | None, content: str) -> Result[bytes, str]:
     if decoded is None or isinstance(decoded, Failure):
         return encode(Decoded(content))
     file = decoded.unwrap()
-    text = content if "\r" in content else _adopting(file.text, content, "\n")
+    text = written_text(file.text, content)
     kept = encode(msgspec.structs.replace(file, text=text))
     return encode(Decoded(text)) if isinstance(kept, Failure) else kept
+
+
+def written_text(previous: str | None, content: str) -> str:
+    r"""A text that is written whole over another: it keeps the endings of its lines, unless it has \r itself."""
+    return content if previous is None or "\r" in content else _adopting(previous, content, "\n")
+
+
+def plain(text: str) -> str:
+    r"""The text with \n as its only line ending: by it two texts are the same, whatever their line endings."""
+    return _plain(text)

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
         StdioOptions,
     )
     from zidane_acp.server import AcpServer, create_acp_server, run_acp_stdio_server
+    from zidane_core.acp.hands import wrap_tools_for_acp_client
     from zidane_core.acp.wire import PROTOCOL_VERSION
     from zidane_core.agent.presets import with_acp_defaults
     from zidane_core.agent.state import Thread as AcpSession
-    from zidane_core.convert.client_tools import parse_client_tools
+    from zidane_core.convert.client_tools import client_tools, parse_client_tools
     from zidane_core.convert.mcp import acp_mcp_servers_to_zidane
     from zidane_core.convert.outcome import outcome_to_stop_reason
     from zidane_core.convert.prompt import AcpPromptParts, acp_prompt_to_prompt_parts
@@ -47,6 +48,7 @@ __all__ = [
     "__version__",
     "acp_mcp_servers_to_zidane",
     "acp_prompt_to_prompt_parts",
+    "client_tools",
     "create_acp_server",
     "create_json_rpc_connection",
     "outcome_to_stop_reason",
@@ -55,6 +57,7 @@ __all__ = [
     "session_content_to_acp_content",
     "tool_result_to_acp_content",
     "with_acp_defaults",
+    "wrap_tools_for_acp_client",
 ]
 
 _HOMES = {
@@ -74,6 +77,7 @@ _HOMES = {
     "StdioOptions": "zidane_acp.options:StdioOptions",
     "acp_mcp_servers_to_zidane": "zidane_core.convert.mcp:acp_mcp_servers_to_zidane",
     "acp_prompt_to_prompt_parts": "zidane_core.convert.prompt:acp_prompt_to_prompt_parts",
+    "client_tools": "zidane_core.convert.client_tools:client_tools",
     "create_acp_server": "zidane_acp.server:create_acp_server",
     "create_json_rpc_connection": "zidane_acp.connection:create_json_rpc_connection",
     "outcome_to_stop_reason": "zidane_core.convert.outcome:outcome_to_stop_reason",
@@ -82,6 +86,7 @@ _HOMES = {
     "session_content_to_acp_content": "zidane_core.convert.stored:session_content_to_acp_content",
     "tool_result_to_acp_content": "zidane_core.convert.tool_result:tool_result_to_acp_content",
     "with_acp_defaults": "zidane_core.agent.presets:with_acp_defaults",
+    "wrap_tools_for_acp_client": "zidane_core.acp.hands:wrap_tools_for_acp_client",
 }
 
 

@@ -5,13 +5,25 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from support.driver import MODEL, OPTIONS, SETUPS, Driver, preview, with_
+from support.driver import HANDS, MODEL, OPTIONS, SETUPS, Driver, preview, with_
 from support.folding import fold
 
 from zidane_core.agent.events import Ended, Failed, JobOutcome, ModelDone, Ok, Progressed, Stopped, WaitDone
-from zidane_core.agent.work import LoadThread, Rest, RunModel, Wait
+from zidane_core.agent.work import (
+    GetMcpPrompt,
+    LoadThread,
+    LookAtFile,
+    ReadAttachments,
+    Rest,
+    RunMcpCall,
+    RunMcpServer,
+    RunModel,
+    RunTool,
+    Wait,
+)
 from zidane_core.data import models
 from zidane_core.data.content import Text
+from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.outcome import Usage
 from zidane_core.data.tools import ToolOutput, ToolResult
 from zidane_core.faults import provider_fault
@@ -27,7 +39,13 @@ CALLS = st.sampled_from(
         models.Called(
             "z", "update_plan", '{"entries": [{"content": "a", "status": "pending", "priority": "low"}]}'
         ),
+        models.Called("z", "edit", '{"path": "b", "old_string": "a", "new_string": "b"}'),
         models.Called("z", "edit", "{"),
+        models.Called("z", "shell", '{"command": "ls"}'),
+        models.Called("z", "pick", '{"of": "a"}'),
+        models.Called("z", "one__look", "{}"),
+        models.Called("z", "one__change", "{}"),
+        models.Called("z", "ask_user", '{"message": "Which?"}'),
         models.Called("z", "nope", "{}"),
     ]
 )
@@ -63,6 +81,8 @@ BLOCKS = st.sampled_from(
         {"type": "resource", "resource": {"uri": "file:///a", "text": "b"}},
         {"type": "resource", "resource": {"uri": "file:///a", "blob": "aGk="}},
         {"type": "from the future"},
+        {"type": "resource_link", "uri": "file:///project/b", "name": "b"},
+        {"type": "text", "text": "/one__greet you"},
     ]
 )
 ANSWERS = st.sampled_from(
@@ -73,7 +93,40 @@ ANSWERS = st.sampled_from(
         {"result": {"outcome": {"outcome": "selected", "optionId": "other"}}},
         {"result": {"outcome": {"outcome": "cancelled"}}},
         {"result": 7},
+        {"result": None},
+        {"result": {"content": "a\nb\n"}},
+        {
+            "result": {
+                "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}],
+                "isError": True,
+            }
+        },
+        {"result": {"output": "out", "truncated": True, "exitStatus": {"exitCode": 1}}},
+        {"result": {"exitCode": 1, "signal": None}},
+        {"result": {"action": "accept", "content": {"answer": "x"}}},
+        {"result": {"action": "accept", "content": {"answer": 7}}},
+        {"result": {"action": "from the future"}},
         {"error": {"code": -32601, "message": "no"}},
+        {"error": {"code": -32800, "message": "cancelled"}},
+    ]
+)
+CAPABILITIES = st.sampled_from(
+    [
+        {},
+        HANDS,
+        HANDS,
+        {"fs": {"readTextFile": True}, "elicitation": {}},
+        {"fs": {"writeTextFile": True}, "elicitation": {"form": {}}},
+        {"terminal": True, "session": {"notices": {}}},
+    ]
+)
+SERVER = {"name": "one", "command": "/bin/one", "args": [], "env": []}
+TOOLS = {"zidane": {"clientTools": [{"name": "pick", "inputSchema": {"type": "object"}}]}}
+QUESTIONS = st.sampled_from(
+    [
+        {"mode": "form", "message": "Which?", "requestedSchema": {"type": "object", "properties": {}}},
+        {"mode": "url", "message": "Log in", "url": "https://example.com", "elicitationId": "e"},
+        {"mode": "from the future"},
     ]
 )
 
@@ -84,17 +137,25 @@ class Walk(RuleBasedStateMachine):
         sequential=st.booleans(),
         store=st.booleans(),
         titles=st.booleans(),
+        capabilities=CAPABILITIES,
         ending=st.sampled_from(["quiet", "quiet", "eof", "terminated"]),
     )
-    def begin(self, policy: Any, sequential: bool, store: bool, titles: bool, ending: Any) -> None:
+    def begin(
+        self, policy: Any, sequential: bool, store: bool, titles: bool, capabilities: Any, ending: Any
+    ) -> None:
         other = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
         self.options = with_(
             OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential, store=store, titles=titles
         )
-        self.driver = Driver(self.options)
+        self.driver = Driver(self.options, capabilities)
         self.driver.initialize()
+        self.driver.files["/project/b"] = "a\n"
         self.kills = 0
-        self.sessions = [self.driver.session(settled=False), self.driver.session("/other", settled=False)]
+        brought = {"mcpServers": [SERVER], "_meta": TOOLS}
+        self.sessions = [
+            self.driver.session(settled=False, **brought),
+            self.driver.session("/other", settled=False),
+        ]
         self.asked: list[Any] = []
         self.ending = ending
 
@@ -110,12 +171,14 @@ class Walk(RuleBasedStateMachine):
             if driver.saves:
                 driver.store()
             elif driver.open:
-                driver.choose(next(iter(driver.open)), "reject_once")
-            elif driver.jobs:
-                driver.finish(next(iter(driver.jobs)))
+                driver.answer(next(iter(driver.open)))
+            elif driver.waits():
+                driver.finish(driver.waits()[0])
             else:
                 break
-        assert not driver.jobs and not driver.open and not driver.saves
+        assert not driver.waits() and not driver.open and not driver.saves and not driver.made
+        asked = [(key, number) for key, last in driver.inquired.items() for number in range(1, last + 1)]
+        assert not [one for one in asked if one not in driver.replies and one[0] in driver.jobs]
         assert not [key for key in driver.waiting if key not in driver.answers]
         driver.close()
         assert driver.exit == 0
@@ -171,7 +234,11 @@ class Walk(RuleBasedStateMachine):
             return
         session = self.sessions[which]
         self.driver.request(
-            f"session/{method}", sessionId=session, cwd=cwd or self.folder(session), mcpServers=[]
+            f"session/{method}",
+            sessionId=session,
+            cwd=cwd or self.folder(session),
+            mcpServers=[SERVER] if which else [],
+            **({"_meta": TOOLS} if which else {}),
         )
 
     @rule(cwd=st.sampled_from([None, "/project"]))
@@ -195,7 +262,7 @@ class Walk(RuleBasedStateMachine):
         self.kills += 1
         disk, folders = self.driver.disk, [self.folder(session) for session in self.sessions]
         stored = {session: self.shown_and_stored(session) for session in self.sessions}
-        self.driver = Driver(self.options, disk=disk, seed=f"seed {self.kills}")
+        self.driver = Driver(self.options, self.driver.capabilities, disk=disk, seed=f"seed {self.kills}")
         self.driver.initialize()
         self.asked = []
         for which, (session, cwd) in enumerate(zip(self.sessions, folders, strict=True)):
@@ -225,7 +292,7 @@ class Walk(RuleBasedStateMachine):
         block = None if thread.turn is None else thread.turn.open
         return [
             (name, state)
-            for name, state in fold(self.driver.shown.get(session, []))
+            for name, state in fold(self.driver.shown.get(session, []), self.driver.terminals)
             if not (block is not None and name.endswith(f" {block.message}"))
             and not (name.startswith("tool ") and state["status"] not in {"completed", "failed"})
         ]
@@ -265,6 +332,12 @@ class Walk(RuleBasedStateMachine):
         what = self.driver.jobs[key]
         if isinstance(what, Wait | Rest | RunModel) and key not in self.driver.stopped and how == "stopped":
             return
+        if isinstance(what, RunMcpServer):
+            self.server_ends(key, how)
+            return
+        if isinstance(what, LookAtFile | ReadAttachments | RunMcpCall | GetMcpPrompt) and how == "well":
+            self.driver.finish(key)
+            return
         if isinstance(what, LoadThread) and how == "bad":
             self.driver.store()
             self.driver.read_some(key, what)
@@ -273,6 +346,27 @@ class Walk(RuleBasedStateMachine):
             self.driver.finish(key)  # what a history that cannot be read means is in `test_opening`
             return
         self.driver.end(key, self.outcome(what, how))
+
+    def server_ends(self, key: str, how: str) -> None:
+        """A server offers something, or is lost, or cannot be reached."""
+        if how == "well" or (how == "stopped" and key not in self.driver.stopped):
+            self.driver.offer(key)
+        elif how == "bad":
+            self.driver.offer(key, McpOffer(remarks=("It talks too much.",)))
+        else:
+            self.driver.offered.discard(key)
+            self.driver.end(key, self.outcome(None, how))
+
+    @precondition(lambda self: self.driver.server_jobs())
+    @rule(data=st.data(), question=QUESTIONS)
+    def server_asks(self, data: st.DataObject, question: dict[str, Any]) -> None:
+        if len(self.driver.inquired) < 9:
+            self.driver.ask(data.draw(st.sampled_from(self.driver.server_jobs())), question)
+
+    @precondition(lambda self: self.driver.server_jobs())
+    @rule(data=st.data())
+    def a_page_is_done(self, data: st.DataObject) -> None:
+        self.driver.progress(data.draw(st.sampled_from(self.driver.server_jobs())), McpPageDone("e"))
 
     @staticmethod
     def outcome(what: Any, how: str) -> JobOutcome:
@@ -284,7 +378,7 @@ class Walk(RuleBasedStateMachine):
             return Ok(WaitDone())
         if isinstance(what, RunModel):
             return Ok(ModelDone())
-        if how == "bad":
+        if not isinstance(what, RunTool) or how == "bad":
             return Ok(ToolResult(content=(Text("no"),), failed=True))
         return Ok(preview(what) if what.stage == "prepare" else ToolResult(content=(Text("ok"),)))
 
@@ -308,6 +402,11 @@ class Walk(RuleBasedStateMachine):
     @rule(data=st.data(), answer=ANSWERS)
     def answer(self, data: st.DataObject, answer: dict[str, Any]) -> None:
         self.driver.reply(data.draw(st.sampled_from(list(self.driver.open))), **answer)
+
+    @precondition(lambda self: self.driver.open)
+    @rule(data=st.data())
+    def answer_well(self, data: st.DataObject) -> None:
+        self.driver.answer(data.draw(st.sampled_from(list(self.driver.open))))
 
     @rule(number=st.integers(0, 40), answer=ANSWERS)
     def stray_answer(self, number: int, answer: dict[str, Any]) -> None:

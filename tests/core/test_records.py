@@ -18,6 +18,7 @@ from zidane_core.faults import Fault
 
 ENTRIES: list[history.Entry] = [
     history.UserSaid("m1", (Text("hi \u2028 😀"), Image("image/png", "aGk=")), 3),
+    history.Attached((history.Given(1, (Text("file"), Image("image/png", "aGk="))),)),
     history.TextSaid("m2", "text", Opaque("anthropic", '{"a":1}')),
     history.Thinking("m3", ""),
     history.ForeignKept(Opaque("x", "[]")),

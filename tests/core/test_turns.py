@@ -789,20 +789,6 @@ def test_a_second_prompt_waits_and_is_answered_in_order() -> None:
     assert stop_reason(driver, second) == "end_turn"
 
 
-def test_an_mcp_server_that_is_not_used_is_named_once() -> None:
-    driver = Driver()
-    driver.initialize()
-    server = {"name": "files", "command": "/bin/files", "args": [], "env": []}
-    asked = driver.request("session/new", cwd="/project", mcpServers=[server])
-    driver.finish(next(iter(driver.jobs)))
-    answer = driver.answer_of(asked)
-    assert answer is not None
-    for _ in range(2):
-        driver.prompt(answer["result"]["sessionId"])
-        driver.round(said("ok"))
-    assert driver.text().count("The MCP server files is not connected") == 1
-
-
 def test_trace_context_is_passed_on() -> None:
     driver, session = ready()
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

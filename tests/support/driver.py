@@ -18,17 +18,22 @@ from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent import pages
-from zidane_core.agent.effects import Exit, Journal, Release, Save, Send, Start, Stop
+from zidane_core.agent.effects import Exit, Journal, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
+    Asked,
+    Attachment,
+    AttachmentsRead,
     CheckedPaths,
     Closed,
     Conflict,
     Ended,
     Failed,
+    FileSeen,
     JobOutcome,
     ModelDone,
     Ok,
     Progressed,
+    PromptGot,
     Saved,
     SaveFailed,
     Stopped,
@@ -44,15 +49,22 @@ from zidane_core.agent.work import (
     CheckPaths,
     DeleteThread,
     FindThread,
+    GetMcpPrompt,
     ListThreads,
     LoadThread,
+    LookAtFile,
+    ReadAttachments,
     Rest,
+    RunMcpCall,
+    RunMcpServer,
     RunModel,
     RunTool,
     Wait,
 )
+from zidane_core.convert.visible import output as visible_output
 from zidane_core.data import history, models
-from zidane_core.data.content import Text
+from zidane_core.data.content import Document, Text
+from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
 from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
 
 MODEL = models.ModelChoice(value="test-model", name="Test model", provider="test", id="test-model")
@@ -61,6 +73,22 @@ SERVER = Server(info=Implementation(name="zidane-acp", version="0"))
 TURN_UPDATES = {"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
 DONE = {"completed", "failed"}
 SETUPS = CheckPaths | FindThread | LoadThread | ListThreads | DeleteThread
+HANDS = {
+    "fs": {"readTextFile": True, "writeTextFile": True},
+    "terminal": True,
+    "elicitation": {"form": {}, "url": {}},
+}
+"""What a client has that can do everything."""
+
+OFFER = McpOffer(
+    tools=(
+        McpTool(name="look", schema={"type": "object"}, read_only=True),
+        McpTool(name="change", schema={"type": "object"}, destructive=True),
+    ),
+    prompts=(McpPrompt(name="greet", arguments=(McpPromptArgument(name="who", required=True),)),),
+)
+MAY_END = {"terminal/kill", "terminal/release"}
+"""Requests that take something back."""
 
 
 def said(text: str) -> tuple[models.ModelEvent, ...]:
@@ -109,6 +137,14 @@ class Driver:
         self.cards: dict[str, dict[str, str]] = {}
         self.stopping: set[str] = set()
         self.refused: Any = None
+        self.files: dict[str, str] = {}
+        self.buffers: dict[str, str] = {}
+        self.terminals: dict[str, str] = {}
+        self.made: set[str] = set()
+        self.offered: set[str] = set()
+        self.replies: dict[tuple[str, int], dict[str, Any]] = {}
+        self.inquired: dict[str, int] = {}
+        self.notifications: list[dict[str, Any]] = []
         self.exit: int | None = None
         self.last_id = 0
         self.events = 0
@@ -223,10 +259,9 @@ class Driver:
             if thread.outlet and thread.id not in self.conflicts and is_shown:
                 read = thread if thread.phase == "open" else self._read_again(thread)
                 replayed = self._spoken(whole(read))
-                shown = fold(self.shown.get(thread.id, []))
-                assert fold(replayed) == shown, (
-                    f"a replay would show something else:\n{fold(replayed)}\n{shown}"
-                )
+                shown = fold(self.shown.get(thread.id, []), self.terminals)
+                again = fold(replayed, self.terminals)
+                assert again == shown, f"a replay would show something else:\n{again}\n{shown}"
 
     def bytes(self, data: bytes) -> None:
         self.feed(Received(self.now, data))
@@ -259,9 +294,9 @@ class Driver:
     def initialize(self) -> None:
         self.request("initialize", protocolVersion=1, clientCapabilities=self.capabilities)
 
-    def session(self, cwd: str = "/project", settled: bool = True) -> str:
+    def session(self, cwd: str = "/project", settled: bool = True, **more: Any) -> str:
         """A new session, its folder looked at; `settled` when it has its row in the store, too."""
-        asked = self.request("session/new", cwd=cwd, mcpServers=[])
+        asked = self.request("session/new", cwd=cwd, **{"mcpServers": [], **more})
         newest = [key for key, what in self.jobs.items() if isinstance(what, CheckPaths)][-1]
         self.end(newest, Ok(CheckedPaths()))
         answer = self.answer_of(asked)
@@ -368,17 +403,73 @@ class Driver:
 
     def reply(self, request_id: int, **body: Any) -> None:
         """The client answers a request of ours."""
-        self.open.pop(request_id, None)
+        request = self.open.pop(request_id, {"method": "", "params": {}})
+        result = body.get("result")
+        if request["method"] == "terminal/create" and isinstance(result, dict) and "terminalId" in result:
+            self.made.add(result["terminalId"])
+        if request["method"] == "terminal/output" and isinstance(result, dict) and "output" in result:
+            self.terminals[request["params"]["terminalId"]] = visible_output(result["output"])
         self.send({"id": request_id, **body})
 
     def choose(self, request_id: int, option: str) -> None:
         self.reply(request_id, result={"outcome": {"outcome": "selected", "optionId": option}})
 
+    def answer(self, request_id: int) -> None:
+        """The client answers as a well-behaved one would; the user says no to everything."""
+        request = self.open[request_id]
+        path = request["params"].get("path", "")
+        known = self.buffers.get(path, self.files.get(path))
+        missing = {"error": {"code": -32002, "message": "Resource not found"}}
+        if request["method"] == "fs/write_text_file":
+            self.buffers[path] = self.files[path] = request["params"]["content"]
+        body: dict[str, Any] = {
+            "session/request_permission": {
+                "result": {"outcome": {"outcome": "selected", "optionId": "reject_once"}}
+            },
+            "fs/read_text_file": missing if known is None else {"result": {"content": known}},
+            "fs/write_text_file": {"result": None},
+            "terminal/create": {"result": {"terminalId": f"term {request_id}"}},
+            "terminal/wait_for_exit": {"result": {"exitCode": 0}},
+            "terminal/output": {"result": {"output": "out", "truncated": False}},
+            "terminal/kill": {"result": {}},
+            "terminal/release": {"result": None},
+            "_zidane/client_tool/call": {"result": {"content": "picked"}},
+            "elicitation/create": {"result": {"action": "decline"}},
+        }[request["method"]]
+        self.reply(request_id, **body)
+
+    def ask(self, key: str, question: dict[str, Any]) -> int:
+        """A server asks the user; gives the number of its question."""
+        self.inquired[key] = self.inquired.get(key, 0) + 1
+        self.feed(Asked(self.now, key, self.inquired[key], json.dumps(question), "elicit"))
+        return self.inquired[key]
+
+    def waits(self) -> list[str]:
+        """The jobs that end by themselves: a connected server does not."""
+        return [key for key in self.jobs if key in self.stopped or key not in self.offered]
+
+    def server_jobs(self) -> list[str]:
+        return [key for key, what in self.jobs.items() if isinstance(what, RunMcpServer)]
+
+    def offer(self, key: str, offer: McpOffer = OFFER) -> None:
+        self.offered.add(key)
+        self.progress(key, offer)
+
     def finish(self, key: str) -> None:
-        """A job ends as a well-behaved outsider would end it."""
+        """A job ends as a well-behaved outsider would end it; a server is connected and stays."""
         what = self.jobs[key]
         if key in self.stopped:
             self.end(key, Stopped())
+        elif isinstance(what, RunMcpServer):
+            self.offer(key)
+        elif isinstance(what, RunMcpCall):
+            self.end(key, Ok(ToolResult(content=(Text("called"),))))
+        elif isinstance(what, GetMcpPrompt):
+            self.end(key, Ok(PromptGot((Text(f"prompt {what.prompt}"),))))
+        elif isinstance(what, LookAtFile):
+            self.end(key, Ok(self.look(what)))
+        elif isinstance(what, ReadAttachments):
+            self.end(key, Ok(self.attachments(what)))
         elif isinstance(what, Wait):
             self.now += what.seconds
             self.end(key, Ok(WaitDone()))
@@ -398,6 +489,74 @@ class Driver:
                 while self.read_some(key, what):
                     pass
             self.end(key, Ok(self.disk.value(what)))
+
+    def look(self, what: LookAtFile) -> FileSeen:
+        """What the disk has at the path of a call."""
+        given = str(what.call.arguments["path"])
+        path = given if given.startswith("/") else f"{what.call.cwd}/{given}"
+        within = inside(path, what.call.roots)
+        kind: Any = "outside" if not within else "text" if path in self.files else "missing"
+        found = ResolvedPath(given, path, within)
+        return FileSeen(path=found, shown=path, kind=kind, text=self.files.get(path, "") if within else "")
+
+    def attachments(self, what: ReadAttachments) -> AttachmentsRead:
+        """The files of links that are there, and a note for every picture."""
+        links = [(at, link.uri.removeprefix("file://"), link) for at, link in what.links]
+        found = [
+            Attachment(position=at, part=Document(link.uri, link.name, None, self.files[path]), path=path)
+            for at, path, link in links
+            if path in self.files and inside(path, what.roots)
+        ]
+        notes = [Attachment(position=at, part=Text("[small]"), notice="Too large.") for at, _ in what.images]
+        return AttachmentsRead((*found, *notes))
+
+    def work(self) -> None:
+        """Every job but models, waits and servers ends well, until none is left."""
+        while found := [
+            key
+            for key, what in self.jobs.items()
+            if key in self.stopped or not isinstance(what, RunModel | Wait | Rest | RunMcpServer)
+        ]:
+            self.finish(found[0])
+
+    def only_asked(self, method: str) -> int:
+        """The one open request to the client, which is of this method."""
+        (number,) = self.open
+        assert self.open[number]["method"] == method, self.open[number]
+        return number
+
+    def bound(self, seconds: float) -> None:
+        """A wait of so many seconds is over."""
+        waits = [
+            key
+            for key, what in self.jobs.items()
+            if isinstance(what, Wait) and what.seconds == seconds and key not in self.stopped
+        ]
+        self.finish(waits[-1])
+
+    def card(self) -> dict[str, Any]:
+        """The last card as it stands."""
+        cards = [update for update in self.updates() if update["sessionUpdate"].startswith("tool_call")]
+        last = cards[-1]["toolCallId"]
+        whole: dict[str, Any] = {}
+        for update in cards:
+            whole |= update if update["toolCallId"] == last else {}
+        return whole
+
+    def result(self) -> str:
+        """What the model was given for the last call."""
+        (thread,) = [thread for thread in self.connection.agent.threads.values() if thread.turn]
+        final = pages.last(thread.view.messages)
+        assert isinstance(final, models.ResultsMessage)
+        return "\n".join(part.text for part in final.results[-1].content if isinstance(part, Text))
+
+    def notices(self) -> list[str]:
+        """What the user was told."""
+        return [
+            update["content"]["text"].strip()
+            for update in self.updates()
+            if "notice" in update.get("_meta", {}).get("zidane", {})
+        ]
 
     def read_some(self, key: str, what: LoadThread) -> bool:
         """One more piece of a history is read; gives whether there was one."""
@@ -426,7 +585,7 @@ class Driver:
             self.keys.add(effect.key)
             self.jobs[effect.key] = effect.what
             session = effect.key.rpartition("/")[0]
-            assert isinstance(effect.what, Wait | SETUPS) or session not in self.stopping, (
+            assert isinstance(effect.what, Wait | SETUPS | RunMcpServer) or session not in self.stopping, (
                 "work began after the cancel"
             )
             if isinstance(effect.what, RunModel):
@@ -443,6 +602,9 @@ class Driver:
             self.saves[effect.key] = effect
         elif isinstance(effect, Journal):
             self.disk.note(effect)
+        elif isinstance(effect, Reply):
+            assert (effect.key, effect.ask) not in self.replies, "a server's question was answered twice"
+            self.replies[effect.key, effect.ask] = json.loads(effect.answer)
         elif isinstance(effect, Release):
             # In order: what is on its way to the store comes first.
             while any(save.session == effect.session for save in self.saves.values()):
@@ -472,13 +634,37 @@ class Driver:
             self._update(frame["params"]["sessionId"], frame["params"]["update"])
         elif frame["method"] == "$/cancel_request":
             assert self.open.pop(frame["params"]["requestId"], None), "withdrew a question that was not open"
+        elif "id" not in frame:
+            assert frame["method"] in {"_zidane/client_tool/cancel", "elicitation/complete"}, frame
+            self.notifications.append(frame)
         else:
-            assert "id" in frame, frame
             self.open[frame["id"]] = frame
+            self.made.discard(
+                frame["params"].get("terminalId") if frame["method"] == "terminal/release" else ""
+            )
+            assert frame["params"]["sessionId"] not in self.stopping or frame["method"] in MAY_END, (
+                f"asked after the cancel: {frame}"
+            )
+            assert self.may_ask(frame), f"asked for what the client has not: {frame}"
             if frame["method"] == "session/request_permission":
                 call = frame["params"]["toolCall"]["toolCallId"]
                 assert self.cards[frame["params"]["sessionId"]][call] == "pending", "asked before its card"
                 assert {"allow_once", "reject_once"} <= {o["kind"] for o in frame["params"]["options"]}
+
+    def may_ask(self, frame: dict[str, Any]) -> bool:
+        """Whether the client has advertised what it is asked for."""
+        able = self.capabilities
+        files = able.get("fs", {})
+        elicitation = able.get("elicitation", {})
+        return bool(
+            {
+                "session/request_permission": True,
+                "_zidane/client_tool/call": True,
+                "fs/read_text_file": files.get("readTextFile"),
+                "fs/write_text_file": files.get("writeTextFile"),
+                "elicitation/create": frame["params"].get("mode") in elicitation,
+            }.get(frame["method"], able.get("terminal") and frame["method"].startswith("terminal/"))
+        )
 
     def _turn_over(self, session: str, request_id: Any) -> None:
         self.prompts[session] -= 1
@@ -488,6 +674,7 @@ class Driver:
         if not running:
             return  # a queued prompt was dropped; the running turn goes on
         self.stopping.discard(session)
+        assert not self.made, f"terminals were not released: {self.made}"
         open_cards = [call for call, status in self.cards.get(session, {}).items() if status not in DONE]
         assert not open_cards, f"cards still open at the answer: {open_cards}"
 

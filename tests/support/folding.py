@@ -10,8 +10,11 @@ MESSAGES = {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk"}
 LAST = {"plan", "current_mode_update", "session_info_update"}
 
 
-def fold(updates: list[dict[str, Any]]) -> list[tuple[str, Any]]:
-    """The updates as (what, state), in order of first appearance."""
+UNKNOWN_OUTPUT = "[The output could not be read.]"
+
+
+def fold(updates: list[dict[str, Any]], terminals: dict[str, str] | None = None) -> list[tuple[str, Any]]:
+    """The updates as (what, state), in order of first appearance. A terminal is what it showed."""
     order: dict[tuple[str, str], Any] = {}
     for update in updates:
         kind = update["sessionUpdate"]
@@ -23,9 +26,23 @@ def fold(updates: list[dict[str, Any]]) -> list[tuple[str, Any]]:
             else:
                 contents.append(rest["content"])
         elif kind in {"tool_call", "tool_call_update"}:
-            order.setdefault(("tool", rest["toolCallId"]), {}).update(rest)
+            order.setdefault(("tool", rest["toolCallId"]), {}).update(as_text(rest, terminals or {}))
         elif kind in LAST:
             order[kind, ""] = rest
     # A plan, mode or title has no place of its own: only its last state counts.
     placed = [(f"{kind} {name}", state) for (kind, name), state in order.items() if kind not in LAST]
     return placed + sorted((kind, state) for (kind, _), state in order.items() if kind in LAST)
+
+
+def as_text(update: dict[str, Any], terminals: dict[str, str]) -> dict[str, Any]:
+    """An update of a card in which every terminal is its output."""
+    content = [
+        {
+            "type": "content",
+            "content": {"type": "text", "text": terminals.get(item["terminalId"], UNKNOWN_OUTPUT)},
+        }
+        if item["type"] == "terminal"
+        else item
+        for item in update.get("content", ())
+    ]
+    return {**update, "content": content} if "content" in update else update

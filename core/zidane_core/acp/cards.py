@@ -1,7 +1,8 @@
 """Domain parts, cards and permission questions in ACP's words (ring 3)."""
 
 from zidane_core.acp import wire
-from zidane_core.agent.effects import AskPermission, CardChanged, CardOpened
+from zidane_core.agent.effects import CardChanged, CardOpened
+from zidane_core.agent.peer import AskPermission
 from zidane_core.convert.tool_result import tool_result_to_acp_content
 from zidane_core.data import tools
 

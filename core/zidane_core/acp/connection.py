@@ -6,8 +6,8 @@ import msgspec
 
 from zidane_core.acp.frames import Item
 from zidane_core.acp.wire import ClientCapabilities, Implementation, RequestId
-from zidane_core.agent.effects import PeerRequest, Undo
 from zidane_core.agent.events import Event, Key
+from zidane_core.agent.peer import PeerRequest
 from zidane_core.agent.state import Agent, Options
 from zidane_core.buckets import Buckets
 
@@ -30,12 +30,13 @@ class Server(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class OpenRequest(msgspec.Struct, frozen=True, gc=False):
     """A request of ours that the client has not answered: whose it is and what was asked.
 
-    A withdrawn one with an `undo` stays, so that its late success can be taken back; it has no key any more.
+    A withdrawn one that may have made something stays, so that this can be taken back; it
+    has no key any more.
     """
 
     key: Key
+    thread: str
     request: PeerRequest
-    undo: Undo | None = None
 
 
 TicketKey: TypeAlias = tuple[str, str | int | None]

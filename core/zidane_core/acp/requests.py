@@ -14,12 +14,23 @@ from returns.result import Failure, Result, Success
 
 from zidane_core.acp import cursors, decode, jsonrpc, wire
 from zidane_core.acp.connection import Connection
+from zidane_core.acp.hands import abilities_of
 from zidane_core.acp.speak import respond
 from zidane_core.agent import step, table
 from zidane_core.agent.effects import Effect
 from zidane_core.agent.events import Prompt
 from zidane_core.agent.state import Agent, Choosing, Listing, Setup, Thread
+from zidane_core.convert.client_tools import (
+    CLIENT_TOOL_CALL_METHOD,
+    CLIENT_TOOL_CANCEL_METHOD,
+    ClientToolSpec,
+    client_tools,
+    collision,
+    parse_client_tools,
+)
+from zidane_core.convert.mcp import acp_mcp_servers_to_zidane
 from zidane_core.convert.prompt import acp_prompt_to_prompt_parts
+from zidane_core.data.tools import ToolSpec
 from zidane_core.faults import ErrorCode, Fault, invalid_params, session_not_found
 from zidane_core.fp import fold, then
 
@@ -86,13 +97,17 @@ def _initialize(
     connection: Connection, params: wire.InitializeRequest, arrival: Arrival
 ) -> Result[Done, Fault]:
     """Any version is answered with ours; the client decides whether it can live with that."""
-    connection = replace(connection, capabilities=params.client_capabilities)
+    agent = replace(
+        connection.agent, abilities=abilities_of(params.client_capabilities, connection.agent.options)
+    )
+    connection = replace(connection, capabilities=params.client_capabilities, agent=agent)
     stored = connection.agent.options.store
     answer = wire.InitializeResponse(
         protocol_version=wire.PROTOCOL_VERSION,
         agent_capabilities=wire.AgentCapabilities(
             prompt_capabilities=wire.PromptCapabilities(image=True, audio=True, embedded_context=True),
             load_session=stored,
+            mcp_capabilities=wire.McpCapabilities(http=True, sse=True),
             session_capabilities=wire.SessionCapabilities(
                 list=wire.SessionListCapabilities() if stored else None,
                 delete=wire.SessionDeleteCapabilities() if stored else None,
@@ -100,10 +115,17 @@ def _initialize(
                 close=wire.SessionCloseCapabilities(),
                 additional_directories=wire.SessionAdditionalDirectoriesCapabilities(),
             ),
+            meta=_extensions(),
         ),
         agent_info=connection.server.info,
     )
     return Success(respond(connection, arrival.ticket, answer))
+
+
+def _extensions() -> wire.Meta:
+    """Our own methods that a client may use."""
+    tools = {"call": CLIENT_TOOL_CALL_METHOD, "cancel": CLIENT_TOOL_CANCEL_METHOD}
+    return {"zidane": {"clientTools": tools}}
 
 
 def _authenticate(
@@ -113,42 +135,45 @@ def _authenticate(
 
 
 def _setup(
-    kind: Literal["new", "load", "resume"], params: _SetupParams, arrival: Arrival
+    connection: Connection, kind: Literal["new", "load", "resume"], params: _SetupParams, arrival: Arrival
 ) -> Result[Setup, Fault]:
-    for position, server in enumerate(params.mcp_servers):
-        if isinstance(server, wire.McpServerHttp | wire.McpServerSse):
-            problem = "this agent does not connect to servers by http or sse"
-            return Failure(invalid_params(f"mcpServers[{position}]", problem))
-    notices = tuple(_not_connected(server.name) for server in params.mcp_servers)
-    made = Setup(
-        kind=kind,
-        ticket=arrival.ticket,
-        cwd=params.cwd,
-        roots=params.additional_directories,
-        notices=notices,
+    servers = acp_mcp_servers_to_zidane(params.mcp_servers)
+    return then(parse_client_tools(params.meta), lambda specs: _declared(connection, specs)).map(
+        lambda tools: Setup(
+            kind=kind,
+            ticket=arrival.ticket,
+            cwd=params.cwd,
+            roots=params.additional_directories,
+            notices=servers.warnings,
+            servers=servers.servers,
+            client_tools=tools,
+        )
     )
-    return Success(made)
 
 
-def _not_connected(name: str) -> str:
-    """Nothing is ignored in silence: the user reads it with the first prompt."""
-    return f"The MCP server {name} is not connected: this version of the agent does not use MCP servers yet."
+def _declared(
+    connection: Connection, specs: tuple[ClientToolSpec, ...] | None
+) -> Result[tuple[ToolSpec, ...] | None, Fault]:
+    if specs is None:
+        return Success(None)
+    fault = collision(specs, (tool.name for tool in connection.agent.options.tools))
+    return Success(client_tools(specs)) if fault is None else Failure(fault)
 
 
 def _new(connection: Connection, params: wire.NewSessionRequest, arrival: Arrival) -> Result[Done, Fault]:
-    return _setup("new", params, arrival).map(
+    return _setup(connection, "new", params, arrival).map(
         lambda setup: _moved(connection, *step.open_thread(connection.agent, setup, arrival.now))
     )
 
 
 def _load(connection: Connection, params: wire.LoadSessionRequest, arrival: Arrival) -> Result[Done, Fault]:
-    return _reopen(connection, params.session_id, _setup("load", params, arrival), arrival)
+    return _reopen(connection, params.session_id, _setup(connection, "load", params, arrival), arrival)
 
 
 def _resume(
     connection: Connection, params: wire.ResumeSessionRequest, arrival: Arrival
 ) -> Result[Done, Fault]:
-    return _reopen(connection, params.session_id, _setup("resume", params, arrival), arrival)
+    return _reopen(connection, params.session_id, _setup(connection, "resume", params, arrival), arrival)
 
 
 def _reopen(

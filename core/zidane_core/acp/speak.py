@@ -317,7 +317,18 @@ def _grouped(
     )
 
 
+def _page_closed(connection: Connection, closed: done.ClosePage) -> Spoken:
+    params = wire.CompleteElicitationNotification(elicitation_id=closed.id)
+    return connection, (done.Send(jsonrpc.encode_notification("elicitation/complete", params)),)
+
+
 # Any: as above.
 _SAY: Final[Mapping[type, Callable[[Connection, Any], Spoken]]] = MappingProxyType(
-    {done.Tell: _tell, done.Answer: _answer, done.AskPeer: outgoing.ask, done.DropPeer: outgoing.drop}
+    {
+        done.Tell: _tell,
+        done.Answer: _answer,
+        done.AskPeer: outgoing.ask,
+        done.DropPeer: outgoing.drop,
+        done.ClosePage: _page_closed,
+    }
 )

@@ -5,7 +5,7 @@
 
 from msgspec.structs import replace
 
-from zidane_core.agent import commands, moves, registry, reports, schema, titles
+from zidane_core.agent import commands, moves, offering, registry, reports, schema, titles
 from zidane_core.agent.effects import CardChanged, DropPeer, Effect, Start, Stop, Tell
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Call, Options, Thread, Turn
@@ -13,7 +13,7 @@ from zidane_core.agent.work import Wait
 from zidane_core.bounded import bounded
 from zidane_core.data import history, models
 from zidane_core.data.content import Part, Text
-from zidane_core.data.tools import Diff, ToolResult, ToolSpec
+from zidane_core.data.tools import Diff, Terminal, ToolResult, ToolSpec
 from zidane_core.fp import fold
 from zidane_core.text import clean, decode_json, is_object
 
@@ -21,7 +21,8 @@ from zidane_core.text import clean, decode_json, is_object
 def announce(options: Options, thread: Thread, turn: Turn, called: models.Called) -> Moved:
     """A complete call came from the model: give it an id of our own, log it and show its card."""
     called = replace(called, name=clean(called.name), arguments=clean(called.arguments))
-    spec = next((tool for tool in options.tools if tool.name == called.name), None)
+    tools = offering.tools_of(options, thread)
+    spec = next((tool for tool in tools if tool.name == called.name), None)
     number = thread.calls + 1
     call = _read(thread, spec, called, f"call_{thread.tag}_{number}")
     entry = history.CallMade(
@@ -112,8 +113,8 @@ def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: Too
     if call.live and result.failed and result.raw is None:
         # Of a call that was stopped, what it had said so far stays.
         result = replace(result, content=(Text(call.live), *result.content))
-    shown = result.content if result.shown is None else result.shown
-    shown = tuple(_fit(part, options.limits.card_bytes) for part in shown)
+    items = result.content if result.shown is None else result.shown
+    shown = tuple(_fit(_logged(part), options.limits.card_bytes) for part in items)
     diffs = result.diffs or (() if call.preview is None or result.failed else call.preview.diffs)
     entry = history.ResultMade(
         call=call.id,
@@ -129,7 +130,15 @@ def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: Too
     ends = ended(call)
     done = replace(call, phase="done", result=result, jobs=(), asks=(), ask="", live="", live_due="")
     thread = moves.with_call(moves.append(thread, entry), turn, done)
-    return thread, (*ends, Tell(thread.id, reports.closed(entry)))
+    report = reports.closed(entry)
+    if any(isinstance(part, Terminal) for part in items):
+        # The client goes on showing its own terminal; a replay shows what it said.
+        report = replace(report, content=(*entry.diffs, *items))
+    return thread, (*ends, Tell(thread.id, report))
+
+
+def _logged(part: Part | Terminal) -> Part:
+    return Text(part.text) if isinstance(part, Terminal) else part
 
 
 def ended(call: Call) -> tuple[Effect, ...]:

@@ -10,11 +10,12 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from zidane_core.agent.events import Key
+from zidane_core.agent.peer import PeerRequest
 from zidane_core.agent.work import What
 from zidane_core.data.content import Part, Severity
 from zidane_core.data.outcome import StopReason, Usage
 from zidane_core.data.stored import Place
-from zidane_core.data.tools import Diff, Location, PlanEntry, ToolKind
+from zidane_core.data.tools import Diff, Location, PlanEntry, Terminal, ToolKind
 from zidane_core.faults import Fault
 
 # Effects for the shell -----------------------------------------------------------------------------
@@ -140,7 +141,7 @@ class CardChanged(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="card
     call: str
     status: CardStatus | None = None
     title: str | None = None
-    content: tuple[Part | Diff, ...] | None = None
+    content: tuple[Part | Diff | Terminal, ...] | None = None
     locations: tuple[Location, ...] | None = None
     raw_output: dict[str, object] | None = None
 
@@ -269,53 +270,12 @@ class Answer(msgspec.Struct, frozen=True, gc=False, tag="answer"):
     value: AnswerValue
 
 
-class PermissionChoice(msgspec.Struct, frozen=True, gc=False):
-    """An option of a permission question."""
-
-    id: str
-    name: str
-    kind: Literal["allow_once", "allow_always", "reject_once", "reject_always"]
-
-
-class AskPermission(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="ask_permission"):
-    """Ask the user before a call runs; the card is repeated whole."""
-
-    call: str
-    name: str
-    title: str
-    kind: ToolKind
-    raw_input: object
-    locations: tuple[Location, ...] = ()
-    diffs: tuple[Diff, ...] = ()
-    choices: tuple[PermissionChoice, ...]
-
-
-class CallClient(msgspec.Struct, frozen=True, gc=False, tag="call_client"):
-    """Any other request to the client: the method and its params as JSON text."""
-
-    method: str
-    params: str
-
-
-PeerRequest: TypeAlias = AskPermission | CallClient
-
-
-class Undo(msgspec.Struct, frozen=True, gc=False):
-    """What takes back a request that was withdrawn and succeeded all the same: a method, its params as JSON text,
-    and the fields that it takes over from the late result (the id of the terminal that now exists)."""
-
-    method: str
-    params: str
-    takes: tuple[str, ...] = ()
-
-
 class AskPeer(msgspec.Struct, frozen=True, gc=False, tag="ask_peer"):
     """Ask the client; exactly one `Answered` follows unless it is dropped."""
 
     key: Key
     thread: str
     request: PeerRequest
-    undo: Undo | None = None
     trace: str = ""
 
 
@@ -323,6 +283,12 @@ class DropPeer(msgspec.Struct, frozen=True, gc=False, tag="drop_peer"):
     """Withdraw a question; the client is told by `$/cancel_request`."""
 
     key: Key
+
+
+class ClosePage(msgspec.Struct, frozen=True, gc=False, tag="close_page"):
+    """What the user opened a page for is done; `id` is that of its `AskPage`."""
+
+    id: str
 
 
 Effect: TypeAlias = (
@@ -340,4 +306,5 @@ Effect: TypeAlias = (
     | Answer
     | AskPeer
     | DropPeer
+    | ClosePage
 )

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from zidane_core.agent.peer import PeerAnswer
 from zidane_core.data.content import Part
 from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.models import ModelEvent
@@ -183,34 +184,6 @@ class EntriesRead(msgspec.Struct, frozen=True, gc=False, tag="entries_read"):
 Progress: TypeAlias = (
     ModelEvent | ToolOutput | PlanMade | Noted | Ticked | McpOffer | McpPageDone | EntriesRead
 )
-
-
-# Answers of the peer, in domain form ---------------------------------------------------------------
-
-
-class Chose(msgspec.Struct, frozen=True, gc=False, tag="chose"):
-    """The user picked an offered option."""
-
-    option: str
-
-
-class Dismissed(msgspec.Struct, frozen=True, gc=False, tag="dismissed"):
-    """The question was cancelled by the user or the client."""
-
-
-class Unanswerable(msgspec.Struct, frozen=True, gc=False, tag="unanswerable"):
-    """The client failed to answer: it cannot ask, or said something that is no answer."""
-
-    reason: str
-
-
-class Gave(msgspec.Struct, frozen=True, gc=False, tag="gave"):
-    """Any other answer of the peer, as JSON text."""
-
-    data: str
-
-
-PeerAnswer: TypeAlias = Chose | Dismissed | Unanswerable | Gave
 
 
 # Events --------------------------------------------------------------------------------------------

@@ -12,24 +12,25 @@ from zidane_core.data.tools import Preview, ToolResult
 def _begin(work: Work) -> Turned:
     if work.spec.prepare == "none":
         return Stateless(), (Ready(),)
-    return Stateless(), (Job("prepare", _run(work, "prepare")),)
+    return Stateless(), (Job("prepare", run_tool(work, "prepare")),)
 
 
 def _go(state: State, work: Work) -> Turned:
-    return state, (Job("run", _run(work, "run")),)
+    return state, (Job("run", run_tool(work, "run")),)
 
 
 def _got(state: State, work: Work, tag: str, got: Got) -> Turned:
     if isinstance(got, Ok) and isinstance(got.value, Preview) and tag == "prepare":
         return state, (Ready(got.value),)
-    return state, (Done(_result(work, got)),)
+    return state, (Done(result_of(work, got)),)
 
 
 def _halt(state: State, work: Work) -> Turned:
     return state, ()
 
 
-def _run(work: Work, stage: Literal["prepare", "run"]) -> RunTool:
+def run_tool(work: Work, stage: Literal["prepare", "run"]) -> RunTool:
+    """A stage of the call by the tool of the shell."""
     return RunTool(
         stage=stage,
         name=work.name,
@@ -45,7 +46,8 @@ def _run(work: Work, stage: Literal["prepare", "run"]) -> RunTool:
     )
 
 
-def _result(work: Work, got: Got) -> ToolResult:
+def result_of(work: Work, got: Got) -> ToolResult:
+    """What a job that was to give the call's result ended with, as that result."""
     if isinstance(got, Ok) and isinstance(got.value, ToolResult):
         return got.value
     if isinstance(got, Failed):

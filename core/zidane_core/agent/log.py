@@ -30,6 +30,15 @@ def _user(view: View, entry: history.UserSaid) -> View:
     return View(pages.append(view.messages, message), len(view.messages))
 
 
+def _attached(view: View, entry: history.Attached) -> View:
+    final = pages.last(view.messages)
+    if not isinstance(final, models.UserMessage):
+        return view  # of a prompt that could not be read
+    given = {one.position: one.parts for one in entry.given}
+    parts = tuple(part for at, own in enumerate(final.parts) for part in given.get(at, (own,)))
+    return View(pages.replace_last(view.messages, models.UserMessage(parts)), view.mark)
+
+
 def _answered(view: View) -> View:
     """Every call has its result before the user speaks again, also where another program did not see to that."""
     for call in _open_calls(view):
@@ -104,6 +113,7 @@ def _compacted(view: View, entry: history.Compacted) -> View:
 _EXTEND: Final[MappingProxyType[type, Callable[[View, Any], View]]] = MappingProxyType(
     {
         history.UserSaid: _user,
+        history.Attached: _attached,
         history.TextSaid: _text,
         history.Thinking: _thought,
         history.ForeignKept: _foreign,

@@ -5,20 +5,26 @@ a job or an ask of the machine ended with, `halt` says what is still to be done 
 the machine's next state and signals; the pump obeys them, and it alone starts, stops and withdraws.
 """
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from zidane_core.agent.effects import CallClient, PeerRequest, Undo
-from zidane_core.agent.events import JobOutcome, PeerAnswer
+from zidane_core.agent.editor_files import Seen
+from zidane_core.agent.events import JobOutcome
+from zidane_core.agent.peer import Abilities, PeerAnswer, PeerRequest
 from zidane_core.agent.work import What
 from zidane_core.data.content import Part
-from zidane_core.data.tools import Diff, Location, PlanEntry, Preview, ToolResult, ToolSpec
+from zidane_core.data.tools import Diff, Location, PlanEntry, Preview, Terminal, ToolResult, ToolSpec
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The call that a machine works on. `granted` and `outside` are as in `RunTool`."""
+    """The call that a machine works on. `granted` and `outside` are as in `RunTool`.
+
+    `abilities` is what the client can be asked for now, `seen` what was last seen of files by the path they are shown
+    under, `commanded` whether commands have run in the session.
+    """
 
     session: str
     call: str
@@ -31,6 +37,9 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     preview: Preview | None = None
     granted: bool = False
     outside: bool = False
+    abilities: Abilities = Abilities()
+    seen: Mapping[str, Seen] = MappingProxyType({})
+    commanded: bool = False
 
 
 # Signals -------------------------------------------------------------------------------------------
@@ -44,11 +53,10 @@ class Job(msgspec.Struct, frozen=True, gc=False, tag="job"):
 
 
 class Ask(msgspec.Struct, frozen=True, gc=False, tag="ask"):
-    """Ask the client; its answer comes back under `tag`. `undo` takes back a withdrawn request that succeeds late."""
+    """Ask the client; its answer comes back under `tag`."""
 
     tag: str
     request: PeerRequest
-    undo: Undo | None = None
 
 
 class StopJob(msgspec.Struct, frozen=True, gc=False, tag="stop"):
@@ -66,13 +74,13 @@ class DropAsk(msgspec.Struct, frozen=True, gc=False, tag="drop"):
 class Detach(msgspec.Struct, frozen=True, gc=False, tag="detach"):
     """Tell the client to do something whose answer nobody waits for."""
 
-    request: CallClient
+    request: PeerRequest
 
 
 class Card(msgspec.Struct, frozen=True, gc=False, tag="card"):
     """Show something on the call's card."""
 
-    content: tuple[Part | Diff, ...] | None = None
+    content: tuple[Part | Diff | Terminal, ...] | None = None
     locations: tuple[Location, ...] | None = None
 
 
@@ -80,6 +88,26 @@ class Plan(msgspec.Struct, frozen=True, gc=False, tag="plan"):
     """Set the plan."""
 
     entries: tuple[PlanEntry, ...]
+
+
+class GiveUp(msgspec.Struct, frozen=True, gc=False, tag="give_up"):
+    """The client failed at something that it had offered: it is not asked for that again in this thread."""
+
+    what: Literal["files", "terminals"]
+    reason: str
+
+
+class Remember(msgspec.Struct, frozen=True, gc=False, tag="remember"):
+    """What was seen of a file, in the editor and on the disk."""
+
+    path: str
+    seen: Seen
+
+
+class Pose(msgspec.Struct, frozen=True, gc=False, tag="pose"):
+    """Ask the user in plain text: said as the agent's message when the round is over, and the turn ends there."""
+
+    text: str
 
 
 class Ready(msgspec.Struct, frozen=True, gc=False, tag="ready"):
@@ -94,7 +122,9 @@ class Done(msgspec.Struct, frozen=True, gc=False, tag="done"):
     result: ToolResult
 
 
-Signal: TypeAlias = Job | Ask | StopJob | DropAsk | Detach | Card | Plan | Ready | Done
+Signal: TypeAlias = (
+    Job | Ask | StopJob | DropAsk | Detach | Card | Plan | GiveUp | Remember | Pose | Ready | Done
+)
 
 Got: TypeAlias = JobOutcome | PeerAnswer
 

@@ -22,11 +22,11 @@ from zidane_core.agent import (
     restoring,
     rounds,
     saving,
+    servers,
     titles,
 )
 from zidane_core.agent.effects import (
     Answer,
-    CommandsShown,
     Effect,
     ReopenAnswer,
     Start,
@@ -67,6 +67,7 @@ def make(agent: Agent, session: str | None, setup: Setup, now: float) -> tuple[A
         created=now,
         updated=now,
         lane=(setup,),
+        abilities=agent.abilities,
         store=Store(state="open" if options.store else "none"),
     )
     return replace(agent, opened=number), thread
@@ -218,6 +219,8 @@ def _opened(options: Options, thread: Thread, setup: Setup) -> Moved:
         return thread, ()
     # The request says which folders are in force; stored ones never come back by themselves.
     thread = replace(thread, roots=(thread.cwd, *setup.roots))
+    if setup.client_tools is not None:
+        thread = replace(thread, client_tools=setup.client_tools)
     shown = replaying.whole(thread) if before == "open" else replaying.replay(thread.id, later)
     replayed = shown if setup.kind == "load" else ()
     answer = ThreadAnswer(thread.id) if setup.kind == "new" else ReopenAnswer(thread.id)
@@ -225,13 +228,14 @@ def _opened(options: Options, thread: Thread, setup: Setup) -> Moved:
     titled: tuple[Effect, ...] = ()
     if setup.kind == "resume" and thread.title.text:
         titled = (Tell(thread.id, TitleShown(thread.title.text)),)
-    return thread, (*replayed, Answer(setup.ticket, answer), *titled, *_told(options, thread))
+    thread, started = servers.set_up(options, thread, setup)
+    return thread, (*replayed, Answer(setup.ticket, answer), *titled, *_told(options, thread), *started)
 
 
 def _told(options: Options, thread: Thread) -> tuple[Effect, ...]:
     """What a client is told of an open thread beside its history."""
-    listed = tuple((command.name, command.description, command.hint) for command in options.commands)
-    commands: tuple[Effect, ...] = (Tell(thread.id, CommandsShown(listed)),) if listed else ()
+    has_commands = options.commands or servers.commands(options, thread)
+    commands = servers.show_commands(options, thread) if has_commands else ()
     size = rounds.choice(options, thread).context_window
     if not thread.context or size is None:
         return commands

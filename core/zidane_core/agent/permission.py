@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from zidane_core.agent import commands
-from zidane_core.agent.effects import PermissionChoice
-from zidane_core.agent.events import Dismissed, Gave, PeerAnswer, Unanswerable
+from zidane_core.agent.peer import Chose, Dismissed, PeerAnswer, PermissionChoice, Unanswerable
 from zidane_core.agent.state import Call, Grant, Options, Thread
 from zidane_core.data.tools import ToolSpec
 
@@ -177,7 +176,7 @@ def read_answer(always: bool, answer: PeerAnswer) -> Decision:
     if isinstance(answer, Unanswerable):
         reason = f"The call was not approved: the client cannot ask the user ({answer.reason})."
         return Decision("refused", reason, f"a permission request was not answered: {answer.reason}")
-    if isinstance(answer, Gave):
+    if not isinstance(answer, Chose):
         reason = "The call was not approved: the client's answer could not be read."
         return Decision("refused", reason, "a permission answer could not be read; the call was refused")
     if answer.option not in _DECISIONS or (answer.option == ALLOW_ALWAYS and not always):

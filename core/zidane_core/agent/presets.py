@@ -247,6 +247,31 @@ FETCH = ToolSpec(
     subject="url",
 )
 
+ASK_USER = ToolSpec(
+    name="ask_user",
+    description=(
+        "Ask the user something that you need to know and cannot find out. Give `schema`, a flat JSON schema of an "
+        "object, for a form with fields and choices; without it the user answers in free text. Never ask for secrets."
+    ),
+    schema=_object(
+        {
+            "message": _string("The question, complete in itself.", 1),
+            "schema": {
+                "type": "object",
+                "description": (
+                    "Fields of the types string (also with enum), number, integer, boolean, or array of choices."
+                ),
+            },
+        },
+        "message",
+    ),
+    kind="other",
+    access="none",
+    changes=False,
+    title="Ask: {message}",
+    machine="ask_user",
+)
+
 BASIC: tuple[ToolSpec, ...] = (
     READ_FILE,
     WRITE_FILE,
@@ -256,6 +281,7 @@ BASIC: tuple[ToolSpec, ...] = (
     GLOB,
     SHELL,
     UPDATE_PLAN,
+    ASK_USER,
 )
 """The preset `basic`."""
 

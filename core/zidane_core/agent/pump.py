@@ -12,10 +12,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from zidane_core.agent import calls, moves, permission, signals
-from zidane_core.agent.effects import AskPeer, AskPermission, Effect
+from zidane_core.agent.effects import AskPeer, Effect
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.machines import Got
 from zidane_core.agent.moves import Moved
+from zidane_core.agent.peer import AskPermission
 from zidane_core.agent.state import Call, CallPhase, Link, Options, Thread, Turn
 from zidane_core.data.tools import ToolSpec
 
@@ -111,10 +112,16 @@ def _allowed(options: Options, thread: Thread, turn: Turn, call: Call, spec: Too
     if isinstance(verdict, permission.AskUser) and not call.granted:
         return _judge(options, thread, turn, call, spec)
     harmless = isinstance(verdict, permission.Allow) and verdict.harmless
+    if spec.changes and spec.access in _COMMANDS and not harmless and not thread.commanded:
+        thread = replace(thread, commanded=True)
     thread, begun = calls.begin(thread, turn, call)
     running = next(known for known in _calls(thread) if known.id == call.id)
     thread, effects = signals.go(options, thread, running, granted=call.granted or not harmless)
     return thread, (*begun, *effects)
+
+
+_COMMANDS: Final = frozenset({"run", "other"})
+"""Accesses by which files can change without anyone saying which."""
 
 
 def _earlier(turn: Turn, call: Call, *, changing: bool = False) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, calls, moves, pump, retry
+from zidane_core.agent import blocks, calls, moves, offering, pump, retry
 from zidane_core.agent.effects import Effect, Start, Tell, UsageShown
 from zidane_core.agent.events import Progress
 from zidane_core.agent.local_machine import failed
@@ -32,7 +32,7 @@ def start(options: Options, thread: Thread, turn: Turn) -> Moved:
         model=model,
         system=_system(options, thread),
         messages=tuple(thread.view.messages),
-        tools=options.tools,
+        tools=offering.tools_of(options, thread),
         thinking=thread.settings.thinking if model.thinking else "off",
         max_tokens=model.max_output,
     )
@@ -249,7 +249,11 @@ def drop_calls(options: Options, thread: Thread, reason: str) -> Moved:
 
 
 def next_round(options: Options, thread: Thread, turn: Turn) -> Moved:
-    """All calls of the round have results: ask again, or stop at the limit."""
+    """All calls of the round have results: ask again, or stop at the limit, or with a question to the user."""
+    if turn.posed:
+        thread, effects = blocks.say(thread, turn, "agent", (turn.posed,))
+        thread, turn = blocks.close(thread, _turn(thread, turn))
+        return _answer(thread, replace(turn, stop="end_turn", posed="")), effects
     if turn.round >= options.limits.rounds:
         stop = outcome_to_stop_reason(Outcome(turn_limit=True))
         return _answer(thread, replace(turn, stop=stop)), ()

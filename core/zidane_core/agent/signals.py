@@ -5,11 +5,12 @@ While the turn is stopping nothing starts any more; what ends or withdraws somet
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
 from zidane_core.agent import calls, moves, registry
+from zidane_core.agent.editor_files import remembered
 from zidane_core.agent.effects import AskPeer, CardChanged, DropPeer, Effect, PlanShown, Start, Stop, Tell
 from zidane_core.agent.machines import (
     Ask,
@@ -17,11 +18,14 @@ from zidane_core.agent.machines import (
     Detach,
     Done,
     DropAsk,
+    GiveUp,
     Got,
     Job,
     Machine,
     Plan,
+    Pose,
     Ready,
+    Remember,
     State,
     Stateless,
     StopJob,
@@ -29,6 +33,7 @@ from zidane_core.agent.machines import (
     Work,
 )
 from zidane_core.agent.moves import Moved
+from zidane_core.agent.peer import Abilities
 from zidane_core.agent.state import Call, Link, Options, Thread, Turn
 from zidane_core.data import history
 
@@ -41,7 +46,8 @@ def begin(options: Options, thread: Thread, call: Call) -> Moved:
 
 def go(options: Options, thread: Thread, call: Call, *, granted: bool) -> Moved:
     """Start the work of a call that may run. `granted` is as in `RunTool`."""
-    machine, work = _machine(call), _work(thread, call, granted)
+    call = replace(call, cleared=granted)
+    machine, work = _machine(call), _work(thread, call)
     return (thread, ()) if work is None else _obey(options, thread, call, machine.go(_state(call), work))
 
 
@@ -77,7 +83,7 @@ def _state(call: Call) -> State:
     return Stateless() if call.machine is None else call.machine
 
 
-def _work(thread: Thread, call: Call, granted: bool = False) -> Work | None:
+def _work(thread: Thread, call: Call) -> Work | None:
     if call.spec is None:
         return None
     resolved = () if call.preview is None else call.preview.paths
@@ -91,8 +97,11 @@ def _work(thread: Thread, call: Call, granted: bool = False) -> Work | None:
         roots=thread.roots,
         paths=call.paths,
         preview=call.preview,
-        granted=granted,
-        outside=granted and not all(path.inside for path in resolved),
+        granted=call.cleared,
+        outside=call.cleared and not all(path.inside for path in resolved),
+        abilities=thread.abilities,
+        seen=thread.seen,
+        commanded=thread.commanded,
     )
 
 
@@ -125,7 +134,7 @@ def _job(options: Options, thread: Thread, turn: Turn, call: Call, signal: Job) 
 def _ask(options: Options, thread: Thread, turn: Turn, call: Call, signal: Ask) -> Moved:
     thread, key = moves.key(thread)
     call = replace(call, asks=(*call.asks, Link(signal.tag, key)))
-    asked = AskPeer(key, thread.id, signal.request, signal.undo, turn.trace)
+    asked = AskPeer(key, thread.id, signal.request, turn.trace)
     return moves.with_call(thread, turn, call), (asked,)
 
 
@@ -152,6 +161,42 @@ def _card(options: Options, thread: Thread, turn: Turn, call: Call, signal: Card
 def _plan(options: Options, thread: Thread, turn: Turn, call: Call, signal: Plan) -> Moved:
     thread = replace(moves.append(thread, history.PlanSet(signal.entries)), plan=signal.entries)
     return thread, (Tell(thread.id, PlanShown(signal.entries)),)
+
+
+def _give_up(options: Options, thread: Thread, turn: Turn, call: Call, signal: GiveUp) -> Moved:
+    return give_up(thread, signal.what, signal.reason), ()
+
+
+def give_up(thread: Thread, what: Literal["files", "terminals"], reason: str) -> Thread:
+    """The thread whose client is not asked for this any more; the user is told once."""
+    abilities, words = _GIVEN_UP[what]
+    lowered = abilities(thread.abilities)
+    if lowered == thread.abilities:
+        return thread
+    return replace(thread, abilities=lowered, notices=(*thread.notices, f"{words} ({reason})."))
+
+
+_GIVEN_UP: Final[Mapping[str, tuple[Callable[[Abilities], Abilities], str]]] = MappingProxyType(
+    {
+        "files": (
+            lambda able: replace(able, reads=False, writes=False),
+            "Files are now read and written on disk, not through the editor, which failed to do it",
+        ),
+        "terminals": (
+            lambda able: replace(able, terminals=False),
+            "Commands now run without a terminal of the editor, which failed to give one",
+        ),
+    }
+)
+
+
+def _remember(options: Options, thread: Thread, turn: Turn, call: Call, signal: Remember) -> Moved:
+    return replace(thread, seen=remembered(thread.seen, signal.path, signal.seen)), ()
+
+
+def _pose(options: Options, thread: Thread, turn: Turn, call: Call, signal: Pose) -> Moved:
+    posed = f"{turn.posed}\n\n{signal.text}" if turn.posed else signal.text
+    return replace(thread, turn=replace(turn, posed=posed)), ()
 
 
 def _ready(options: Options, thread: Thread, turn: Turn, call: Call, signal: Ready) -> Moved:
@@ -184,6 +229,9 @@ _OBEY: Final[Mapping[type, Callable[[Options, Thread, Turn, Call, Any], Moved]]]
         Detach: _detach,
         Card: _card,
         Plan: _plan,
+        GiveUp: _give_up,
+        Remember: _remember,
+        Pose: _pose,
         Ready: _ready,
         Done: _done,
     }

@@ -4,13 +4,16 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from zidane_core.agent.editor_files import Seen
 from zidane_core.agent.effects import AnswerValue, CardChanged, TurnAnswer
-from zidane_core.agent.events import Key, Prompt
+from zidane_core.agent.events import Attachment, Key, Prompt
 from zidane_core.agent.log import View
 from zidane_core.agent.machines import State
 from zidane_core.agent.pages import Pages
+from zidane_core.agent.peer import Abilities
 from zidane_core.buckets import Buckets
-from zidane_core.data.history import Entry
+from zidane_core.data.history import Entry, Given
+from zidane_core.data.mcp import McpOffer, McpServerConfig
 from zidane_core.data.models import Broke, ModelChoice, Opaque, ThinkingLevel
 from zidane_core.data.outcome import FinishReason, StopReason, Usage
 from zidane_core.data.stored import JournalRow, Place
@@ -25,6 +28,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Bounds of a turn and of a session; times in seconds, sizes in bytes.
 
     `settle_within` leaves room in the two seconds that a cancel and the end of the connection may take.
+    `servers_within` is how long the first prompt waits for MCP servers that start, `retried_within` one that waits
+    for a further try of a failed one; `connect_within` is what a server has for its start.
     `journal_every` is how often the message that is being streamed is kept, `idle_after` when an idle session gives
     back the memory of its history.
     """
@@ -41,6 +46,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     live_every: float = 0.1
     journal_every: float = 0.25
     idle_after: float = 600.0
+    servers_within: float = 5.0
+    retried_within: float = 1.0
+    connect_within: float = 30.0
+    server_retry_first: float = 5.0
+    server_retry_most: float = 300.0
 
 
 class Command(msgspec.Struct, frozen=True, gc=False):
@@ -55,6 +65,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a host chose for all threads of an agent.
 
     `system` may name {cwd}; `store` says that threads are stored, `titles` that the model is asked for a title once.
+    `through_client`: files and commands go through the client where it can. `servers` are MCP servers of every thread;
+    `trust_read_only`: their tools that claim to only read need no question.
     """
 
     models: tuple[ModelChoice, ...]
@@ -68,6 +80,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     commands: tuple[Command, ...] = ()
     store: bool = False
     titles: bool = False
+    through_client: bool = True
+    servers: tuple[McpServerConfig, ...] = ()
+    trust_read_only: bool = False
     limits: Limits = Limits()
 
 
@@ -78,6 +93,47 @@ class Settings(msgspec.Struct, frozen=True, gc=False):
     thinking: ThinkingLevel
     policy: Policy
     mode: str = ""
+
+
+ServerState: TypeAlias = Literal["starting", "ready", "failed"]
+
+
+class Server(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An MCP server of a thread.
+
+    `job` is the job that keeps it connected, `tools` are its tools as the model knows them. `tries` counts failures in a row, `failed_at` is when the
+    last one came (seconds since 1970). `told` says that the user knows of the failure, `waited` that a prompt has
+    waited for this start.
+    """
+
+    config: McpServerConfig
+    state: ServerState = "starting"
+    job: Key = ""
+    offer: McpOffer = McpOffer()
+    tools: tuple[ToolSpec, ...] = ()
+    tries: int = 0
+    failed_at: float = 0.0
+    told: bool = False
+    waited: bool = False
+
+
+class Inquiry(msgspec.Struct, frozen=True, gc=False):
+    """A question of a server to the user: the server's job, its number there, the key of the question to the client
+    and the form that is shown, if it is one; for a page the server's own name of it."""
+
+    job: Key
+    ask: int
+    key: Key
+    form: dict[str, object] | None = None
+    page: str = ""
+
+
+class Page(msgspec.Struct, frozen=True, gc=False):
+    """A page that the user agreed to open for a server: the server's job, its name there, and our name of it."""
+
+    job: Key
+    page: str
+    id: str
 
 
 class Grant(msgspec.Struct, frozen=True, gc=False):
@@ -112,7 +168,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `machine` is the state of what runs it, `jobs` and `asks` are the machine's, by tag; `ask` is the open
     permission question. `ready` tells that the preparation is done. `problem` says why it cannot run (unknown
     tool, bad arguments). `offered` is the grant that the open question offers, `granted` is set once the user
-    allowed this very call. `live` is output streamed so far (bounded), `live_due` the key of a pending
+    allowed this very call, `cleared` once it runs by more than being harmless (`RunTool.granted`). `live` is output streamed so far (bounded), `live_due` the key of a pending
     redraw. `shown` is how the card stands, beyond what announced it.
     """
 
@@ -135,6 +191,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     preview: Preview | None = None
     offered: Grant | None = None
     granted: bool = False
+    cleared: bool = False
     result: ToolResult | None = None
     live: str = ""
     live_shown: float = 0.0
@@ -142,7 +199,19 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     shown: CardChanged | None = None
 
 
-TurnPhase: TypeAlias = Literal["claim", "model", "tools", "retry", "compact", "interrupt", "answer"]
+class Gathering(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a prompt needs before the model sees it: how far that is, the wait and the job that go on, the questions to
+    the editor by the position of a part, and what has been found so far."""
+
+    stage: Literal["servers", "prompt", "attachments", "editor", "done"] = "servers"
+    wait: Key = ""
+    job: Key = ""
+    asks: tuple[Link, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    given: tuple[Given, ...] = ()
+
+
+TurnPhase: TypeAlias = Literal["claim", "gather", "model", "tools", "retry", "compact", "interrupt", "answer"]
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -151,6 +220,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `ticket` is the request to answer, `base` the length of the log before its prompt, and `repaired` whether what
     an earlier turn lacked stands between the two. `notices` is what the prompt's conversion has to say. `job` is the model round or the retry wait, `deadline` the bound on
     stopping. `stopping` is why no new work may start; `expired` that the bound has passed.
+    `posed` is a question to the user in plain text, with which the turn ends.
     `value` is the answer of a turn that has ended and waits until it is stored. `journal` is the wait before the
     open block goes to the journal.
     """
@@ -162,6 +232,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     repaired: bool = False
     notices: tuple[str, ...] = ()
     phase: TurnPhase = "model"
+    gathering: Gathering | None = None
     round: int = 0
     tries: int = 0
     job: Key = ""
@@ -178,6 +249,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     stop: StopReason | None = None
     fault: Fault | None = None
     value: TurnAnswer | Fault | None = None
+    posed: str = ""
     usage: Usage = Usage()
     round_usage: Usage | None = None
     journal: Key = ""
@@ -223,6 +295,8 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     roots: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     again: bool = False
+    servers: tuple[McpServerConfig, ...] = ()
+    client_tools: tuple[ToolSpec, ...] | None = None
 
 
 class Choosing(msgspec.Struct, frozen=True, gc=False):
@@ -279,6 +353,9 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     to be there. Counters only grow, and ids hold the `tag` of this opening, so that message ids, call ids and keys
     are never used twice, in no program. `cut` tells that the log may end in the middle of a turn, since another
     program wrote it. `head` is the stored row's text as it was read. `context` is how many tokens the model saw last.
+    `abilities` is what its client can be asked for; what it failed at is taken away. `seen` is what was last seen of files that the client has, by path;
+    `commanded` tells that commands have run, so that the disk may have changed. `inquiries` are open questions of
+    servers, `pages` what the user opened for them.
     `idle` is the wait before the history is given back. `created` and `updated` are in seconds since 1970.
     """
 
@@ -303,6 +380,13 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     plan: tuple[PlanEntry, ...] = ()
     context: int = 0
     grants: tuple[Grant, ...] = ()
+    abilities: Abilities = Abilities()
+    client_tools: tuple[ToolSpec, ...] = ()
+    servers: tuple[Server, ...] = ()
+    inquiries: tuple[Inquiry, ...] = ()
+    pages: tuple[Page, ...] = ()
+    seen: dict[str, Seen] = {}
+    commanded: bool = False
     warned: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     later: tuple[Entry, ...] = ()
@@ -333,10 +417,11 @@ class Deleting(msgspec.Struct, frozen=True, gc=False):
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """All threads of one connection. `owners` finds the thread of a prompt's ticket; `jobs` are those of no thread."""
+    """All threads of one connection, whose client has these `abilities`. `owners` finds the thread of a prompt's ticket; `jobs` are those of no thread."""
 
     seed: str
     options: Options
+    abilities: Abilities = Abilities()
     threads: Buckets[str, Thread]
     owners: Buckets[int, str]
     opened: int = 0

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from zidane_core import buckets
 from zidane_core.agent import (
     calls,
+    gathering,
+    inquiries,
     journaling,
     lanes,
     listing,
@@ -20,6 +22,7 @@ from zidane_core.agent import (
     resting,
     rounds,
     saving,
+    servers,
     table,
     threads,
     turns,
@@ -27,6 +30,7 @@ from zidane_core.agent import (
 from zidane_core.agent.effects import Answer, DropPeer, Effect, Exit, Log
 from zidane_core.agent.events import (
     Answered,
+    Asked,
     Closed,
     Conflict,
     Ended,
@@ -105,6 +109,10 @@ def _progressed(agent: Agent, event: Progressed) -> Step:
         return _put(agent, thread, opening.progress(agent.options, thread, event.batch))
     if event.key == thread.title.job:
         return _put(agent, thread, (naming.progress(thread, event.batch), ()))
+    server = servers.of_job(thread, event.key)
+    if server is not None:
+        moved = servers.progress(agent.options, thread, server, event.batch)
+        return with_thread(agent, thread, moved, event.now)
     turn = thread.turn
     if turn is None or turn.stopping:
         return agent, ()
@@ -151,9 +159,14 @@ def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
     over = next((do for is_it, do in _THREAD_JOBS if is_it(thread, event.key)), None)
     if over is not None:
         return over(options, thread, event)
+    server = servers.of_job(thread, event.key)
+    if server is not None:
+        return servers.ended(options, thread, server, event.outcome, event.now)
     turn = thread.turn
     if turn is None:
         return thread, ()
+    if gathering.is_of(turn, event.key):
+        return gathering.ended(options, thread, turn, event.key, event.outcome)
     if event.key == turn.deadline:
         expired = not isinstance(event.outcome, Stopped)
         return (replace(thread, turn=replace(turn, expired=True)), ()) if expired else (thread, ())
@@ -230,14 +243,28 @@ def _call_ended(options: Options, thread: Thread, turn: Turn, call: Call, link: 
     return calls.redraw(thread, turn, call, event.now) if isinstance(event.outcome, Ok) else (thread, ())
 
 
+def _asked(agent: Agent, event: Asked) -> Step:
+    """Code of others asks. Only servers do so far; a job that is over asks nothing."""
+    thread = table.find(agent, moves.thread_of(event.key))
+    server = None if thread is None else servers.of_job(thread, event.key)
+    if thread is None or server is None or event.kind != "elicit":
+        return agent, ()
+    return with_thread(agent, thread, inquiries.asked(thread, server, event), event.now)
+
+
 # Answers of the user -------------------------------------------------------------------------------
 
 
 def _answered(agent: Agent, event: Answered) -> Step:
     thread = table.find(agent, moves.thread_of(event.key))
+    inquiry = None if thread is None else inquiries.of_key(thread, event.key)
+    if thread is not None and inquiry is not None:
+        return with_thread(agent, thread, inquiries.answered(thread, inquiry, event.value), event.now)
     turn = None if thread is None else thread.turn
     if thread is None or turn is None:
         return agent, ()
+    if gathering.is_of(turn, event.key):
+        return with_thread(agent, thread, gathering.answered(thread, turn, event.key, event.value), event.now)
     asking = next((known for known in turn.calls if known.ask == event.key), None)
     if asking is None:
         found = _call(turn, event.key)
@@ -321,6 +348,7 @@ def _closed(agent: Agent, event: Closed) -> Step:
 _HANDLERS: Final[Mapping[type, Callable[[Agent, Any], Step]]] = MappingProxyType(
     {
         Progressed: _progressed,
+        Asked: _asked,
         Ended: _ended,
         Answered: _answered,
         Saved: _stored,

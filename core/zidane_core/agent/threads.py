@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from zidane_core import buckets
-from zidane_core.agent import lanes, listing, naming, opening, owing, saving, table, turns
+from zidane_core.agent import lanes, listing, naming, opening, owing, saving, servers, table, turns
 from zidane_core.agent.effects import Answer, Effect, EmptyAnswer, Log, Start, Stop
 from zidane_core.agent.state import Agent, Options, Setup, Thread
 from zidane_core.agent.work import Wait
@@ -20,7 +20,13 @@ def gone(agent: Agent, thread: Thread) -> tuple[Agent, tuple[Effect, ...]]:
     deleted get that."""
     agent = table.drop(agent, thread.id)
     untold = tuple(Log("warning", f"the user was not told: {notice}") for notice in thread.notices)
-    effects: tuple[Effect, ...] = (*owing.all_of(thread), *naming.stop(thread), *saving.last(thread), *untold)
+    effects: tuple[Effect, ...] = (
+        *owing.all_of(thread),
+        *naming.stop(thread),
+        *servers.stop_all(thread),
+        *saving.last(thread),
+        *untold,
+    )
     if thread.setup is not None and thread.setup.ticket:
         effects = (*effects, Stop(thread.job), Answer(thread.setup.ticket, opening.STOPPED))
     closing = thread.closing

@@ -47,9 +47,14 @@ def _one_line(text: str) -> str:
     return visible(_LINE_END.sub(" ⏎ ", text[: TITLE_LENGTH * 4].strip()))
 
 
+def is_windows(cwd: str) -> bool:
+    """Whether the working folder is one of Windows; the core has no platform of its own."""
+    return _WINDOWS.match(cwd) is not None
+
+
 def _flavour(cwd: str) -> ModuleType:
-    """The path rules that the working folder follows; the core has no platform of its own."""
-    return ntpath if _WINDOWS.match(cwd) else posixpath
+    """The path rules that the working folder follows."""
+    return ntpath if is_windows(cwd) else posixpath
 
 
 def absolute(path: str, cwd: str) -> str:

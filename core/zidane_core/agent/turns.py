@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from zidane_core.agent import (
     blocks,
     calls,
+    gathering,
+    inquiries,
     lanes,
     moves,
     naming,
@@ -44,8 +46,9 @@ def cancel(options: Options, thread: Thread, why: Literal["cancelled", "closed"]
         effects = (*effects, *promised)
     prompts = tuple(replace(queued, cancelled=True) for queued in thread.prompts)
     thread = replace(thread, prompts=prompts) if waiting else thread
+    thread, cancelled = inquiries.cancel_all(thread)
     thread, stopped = stop(options, thread, why)
-    return thread, (*effects, *stopped)
+    return thread, (*effects, *cancelled, *stopped)
 
 
 def withdraw(options: Options, thread: Thread, ticket: int) -> Moved:
@@ -79,15 +82,19 @@ def stop(options: Options, thread: Thread, why: Literal["cancelled", "closed"]) 
     if turn is None or turn.stopping:
         return thread, ()
     thread, deadline = moves.key(thread)
-    turn = replace(turn, stopping=why, deadline=deadline)
-    effects: tuple[Effect, ...] = (Start(deadline, Wait(options.limits.settle_within)),)
+    effects: tuple[Effect, ...] = (
+        Start(deadline, Wait(options.limits.settle_within)),
+        *gathering.stopped(turn),
+    )
+    turn = replace(turn, stopping=why, deadline=deadline, gathering=None)
     if turn.job:
         effects = (*effects, Stop(turn.job))
     thread = replace(thread, turn=turn)
     for call in turn.calls:
         thread, more = _halt(options, thread, call)
         effects = (*effects, *more)
-    return thread, effects
+    thread, cancelled = inquiries.cancel_all(thread)
+    return thread, (*effects, *cancelled)
 
 
 def _halt(options: Options, thread: Thread, call: Call) -> Moved:
@@ -145,8 +152,10 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
         return _notices(thread, turn)
     if turn.phase == "claim":
         thread, named = naming.name(thread)
-        thread, started = rounds.start(options, thread, turn)
-        return thread, (*named, *started)
+        thread, begun = gathering.begin(options, thread, turn)
+        return thread, (*named, *begun)
+    if turn.phase == "gather":
+        return gathering.advance(options, thread, turn)
     if turn.phase == "answer":
         return _end(options, thread, turn)
     if turn.phase == "tools" and all(call.phase == "done" for call in turn.calls):

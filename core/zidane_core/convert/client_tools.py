@@ -5,12 +5,15 @@ A call is the request `CLIENT_TOOL_CALL_METHOD` with {sessionId, toolCallId, nam
 the client that nobody waits any more.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
 from returns.result import Failure, Result, Success
 
+from zidane_core.convert.schemas import schema_problem
+from zidane_core.data.tools import ToolSpec
 from zidane_core.faults import Fault, invalid_params
 
 CLIENT_TOOL_CALL_METHOD: Final = "_zidane/client_tool/call"
@@ -37,7 +40,8 @@ class ClientToolReply(msgspec.Struct, frozen=True, kw_only=True, gc=False, renam
 def parse_client_tools(meta: Mapping[str, object] | None) -> Result[tuple[ClientToolSpec, ...] | None, Fault]:
     """The declared tools, or None when the key is absent, so that a resumed session keeps its set.
 
-    Names must be non-empty and unique. The failure is -32602 and says which entry is wrong.
+    Names must be unique and of the form that models take, schemas must be schemas. The failure is -32602 and says
+    which entry is wrong.
     """
     zidane = (meta or {}).get("zidane")
     if not isinstance(zidane, Mapping) or "clientTools" not in zidane:
@@ -48,14 +52,48 @@ def parse_client_tools(meta: Mapping[str, object] | None) -> Result[tuple[Client
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at `$")
         return Failure(invalid_params(f"{_FIELD}{place.rstrip('`')}", problem))
-    return _named_once(specs)
+    faults = (_problem(specs, index, spec) for index, spec in enumerate(specs))
+    fault = next((found for found in faults if found is not None), None)
+    return Success(specs) if fault is None else Failure(fault)
 
 
-def _named_once(specs: tuple[ClientToolSpec, ...]) -> Result[tuple[ClientToolSpec, ...] | None, Fault]:
-    names = tuple(spec.name for spec in specs)
-    for index, name in enumerate(names):
-        if not name.strip():
-            return Failure(invalid_params(f"{_FIELD}[{index}].name", "must not be empty"))
-        if name in names[:index]:
-            return Failure(invalid_params(f"{_FIELD}[{index}].name", f'"{name}" is declared twice'))
-    return Success(specs)
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def _problem(specs: tuple[ClientToolSpec, ...], index: int, spec: ClientToolSpec) -> Fault | None:
+    place = f"{_FIELD}[{index}]"
+    if not spec.name.strip():
+        return invalid_params(f"{place}.name", "must not be empty")
+    if not _NAME.fullmatch(spec.name):
+        return invalid_params(f"{place}.name", f"{spec.name[:80]!r} must be 1 to 64 letters, digits, _ or -")
+    if spec.name in {known.name for known in specs[:index]}:
+        return invalid_params(f"{place}.name", f'"{spec.name}" is declared twice')
+    wrong = schema_problem(spec.input_schema)
+    return None if wrong is None else invalid_params(f"{place}.inputSchema{wrong[0]}", wrong[1])
+
+
+def collision(specs: tuple[ClientToolSpec, ...], taken: Iterable[str]) -> Fault | None:
+    """-32602 for the first tool whose name another tool of the agent has already."""
+    names = frozenset(taken)
+    found = next((index for index, spec in enumerate(specs) if spec.name in names), None)
+    if found is None:
+        return None
+    name = specs[found].name
+    return invalid_params(f"{_FIELD}[{found}].name", f'the agent has a tool "{name}" of its own')
+
+
+def client_tools(specs: tuple[ClientToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    """The agent's tools out of declared ones: each call is a request to the client, behind the same permission gate.
+
+    An abort tells the client by `CLIENT_TOOL_CANCEL_METHOD` and ends the call (seed item 4).
+    """
+    return tuple(
+        ToolSpec(
+            name=spec.name,
+            description=spec.description,
+            schema={"type": "object", **spec.input_schema},
+            title=spec.name,
+            machine="client_tool",
+        )
+        for spec in specs
+    )

@@ -159,6 +159,7 @@ def _nothing(entry: history.Entry) -> tuple[Shown, ...]:
 _SHOW: Final[Mapping[type, Callable[[Any], tuple[Shown, ...]]]] = MappingProxyType(
     {
         history.UserSaid: lambda entry: (Prompt(entry.parts),),
+        history.Attached: _nothing,
         history.TextSaid: _text,
         history.Thinking: _thought,
         history.ForeignKept: _nothing,

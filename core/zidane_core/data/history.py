@@ -19,6 +19,19 @@ class UserSaid(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="u
     turn: int
 
 
+class Given(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What the model is given in the place of one part of a prompt."""
+
+    position: int
+    parts: tuple[Part, ...]
+
+
+class Attached(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="attached"):
+    """What the model is given in the place of parts of the prompt before it; the user said what they said."""
+
+    given: tuple[Given, ...]
+
+
 class TextSaid(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="text"):
     """A closed block of the answer."""
 
@@ -143,6 +156,7 @@ class Unread(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="unr
 
 Entry: TypeAlias = (
     UserSaid
+    | Attached
     | TextSaid
     | Thinking
     | ForeignKept

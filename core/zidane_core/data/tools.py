@@ -31,11 +31,20 @@ class Diff(msgspec.Struct, frozen=True, gc=False, tag="diff"):
     new: str
 
 
+class Terminal(msgspec.Struct, frozen=True, gc=False, tag="terminal"):
+    """A terminal of the client on a card, by the client's name of it. `text` is what it shows, as far as it is
+    known: what the log keeps of it, since the name means nothing to another client."""
+
+    id: str
+    text: str = ""
+
+
 class ToolSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A tool: its name, description and JSON schema for the model, and how the agent treats its calls.
 
     `title` is a template over the arguments ("Edit {path}"); `path_arguments` and `line_argument` give
-    the locations; `subject` is the argument that permission is about (a command, a path, a URL).
+    the locations; `subject` is the argument that permission is about (a command, a path, a URL). `server` and
+    `remote` are the MCP server that has the tool, and its name there.
     """
 
     name: str
@@ -50,6 +59,8 @@ class ToolSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     subject: str | None = None
     prepare: Preparation = "none"
     machine: str = "local"
+    server: str = ""
+    remote: str = ""
 
 
 class ResolvedPath(msgspec.Struct, frozen=True, gc=False):
@@ -65,7 +76,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `run` gets `digest` back and refuses when the text has changed since. `title` replaces the card's title where
     the given path hides the real one. `harmless` False: what a command that only reads would do here depends on
-    the folder's own configuration, so the user is asked.
+    the folder's own configuration, so the user is asked. `environment` is what such a command runs with on top.
     """
 
     paths: tuple[ResolvedPath, ...] = ()
@@ -74,6 +85,7 @@ class Preview(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     digest: str = ""
     title: str = ""
     harmless: bool = True
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 class ToolResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -86,7 +98,7 @@ class ToolResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     failed: bool = False
     diffs: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
-    shown: tuple[Part, ...] | None = None
+    shown: tuple[Part | Terminal, ...] | None = None
     raw: dict[str, object] | None = None
 
 

@@ -134,6 +134,11 @@ def is_plain(folder: str, environment: Mapping[str, str]) -> bool:
 
 def hardened(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment for a reading git command: the user's own, with `SETTINGS` on top of the configuration."""
+    return {**environment, **hardening(environment)}
+
+
+def hardening(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that do it, on top of this environment."""
     given = environment.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isascii() and given.isdigit() else 0
     settings = enumerate(SETTINGS.items(), count)
@@ -143,7 +148,6 @@ def hardened(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in ((f"GIT_CONFIG_KEY_{number}", key), (f"GIT_CONFIG_VALUE_{number}", setting))
     }
     return {
-        **environment,
         **pairs,
         "GIT_CONFIG_COUNT": str(count + len(SETTINGS)),
         "GIT_OPTIONAL_LOCKS": "0",

@@ -22,9 +22,10 @@ from zidane_acp.tools.guard import Guard
 from zidane_acp.tools.harmless import is_harmless, reads_repository
 from zidane_acp.tools.paths import checked, resolve, title
 from zidane_acp.tools.processes import end_family, started
-from zidane_acp.tools.repository import hardened
-from zidane_acp.tools.results import Refused, said
+from zidane_acp.tools.repository import hardened, hardening
+from zidane_acp.tools.results import Refused
 from zidane_core.agent.work import RunTool
+from zidane_core.convert.command_result import command_result
 from zidane_core.data.tools import Location, Preview, ResolvedPath, ToolOutput, ToolResult
 
 ROOM: Final = 48 * 1024
@@ -57,6 +58,7 @@ def prepare_shell(call: RunTool) -> Preview:
         locations=tuple(map(Location, away)),
         harmless=is_harmless(text(call, "command"), folder.real, call.roots, os.environ),
         title=title(call, (folder, *touched)),
+        environment=tuple(hardening({}).items()) if reads_repository(text(call, "command")) else (),
     )
 
 
@@ -159,7 +161,7 @@ class Shell:
             if reader >= 0:
                 os.close(reader)
         output.finish()
-        return _result(process.returncode, scope.cancelled_caught, seconds, output.kept)
+        return _result(process.returncode, seconds if scope.cancelled_caught else None, output.kept)
 
     async def _end(self, process: anyio.abc.Process, marker: str) -> None:
         with anyio.CancelScope(shield=True):
@@ -251,29 +253,13 @@ async def _read(reader: int, most: int) -> bytes:
             await anyio.wait_readable(reader)
 
 
-def _result(code: int | None, late: bool, seconds: float, kept: Collected) -> ToolResult:
+def _result(code: int | None, late_after: float | None, kept: Collected) -> ToolResult:
     name = None
     if code is not None and code < 0:
         try:
             name = signal.Signals(-code).name
         except ValueError:
             name = f"signal {-code}"
-    note = ""
-    if late:
-        note = f"[The command was ended after {seconds:g} s. Give a longer timeout if it needs one.]"
-    elif name is not None:
-        note = f"[The command was ended by {name}.]"
-    elif code != 0:
-        note = f"[Exit code {code}.]"
-    shown = kept.text()
-    gap = "" if not shown or not note or shown.endswith("\n") else "\n"
-    return said(
-        f"{shown}{gap}{note}" or "[The command gave no output.]",
-        failed=late or code != 0,
-        raw={
-            "exitCode": code if code is not None and code >= 0 else None,
-            "signal": name,
-            "timedOut": late,
-            "truncated": kept.truncated,
-        },
+    return command_result(
+        kept.text(), code=code, signal=name, late_after=late_after, truncated=kept.truncated
     )

@@ -38,6 +38,7 @@ def result(call: str, *, failed: bool = False, **more: object) -> history.Result
 
 ENTRIES: tuple[tuple[Entry, tuple[Shown, ...]], ...] = (
     (history.UserSaid("m", (Text("hi"),), 1), (Prompt((Text("hi"),)),)),
+    (history.Attached((history.Given(0, (Text("more"),)),)), ()),
     (history.TextSaid("m", "yes"), (Answer("yes"),)),
     (history.TextSaid("m", " \n"), ()),
     (history.Thinking("m", "hm"), (Thought("hm"),)),

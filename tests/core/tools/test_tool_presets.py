@@ -17,6 +17,7 @@ ARGUMENTS = {
     "glob": ({"pattern"}, {"path"}),
     "shell": ({"command"}, {"timeout", "cwd"}),
     "update_plan": ({"entries"}, set()),
+    "ask_user": ({"message"}, {"schema"}),
     "search": ({"pattern"}, {"path", "glob", "limit"}),
     "fetch": ({"url"}, set()),
 }
@@ -24,12 +25,12 @@ CHANGING = {"write_file", "edit", "multi_edit", "shell"}
 PREPARED = {
     "content": {"write_file", "edit", "multi_edit"},
     "paths": {"read_file", "list_files", "glob", "search", "shell"},
-    "none": {"fetch", "update_plan"},
+    "none": {"fetch", "update_plan", "ask_user"},
 }
 
 
 def test_names_and_order() -> None:
-    assert [spec.name for spec in BASIC] == list(ARGUMENTS)[:8]
+    assert [spec.name for spec in BASIC] == list(ARGUMENTS)[:9]
     assert [spec.name for spec in ACP_DEFAULT] == list(ARGUMENTS)
 
 

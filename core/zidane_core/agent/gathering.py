@@ -1,0 +1,257 @@
+"""What a prompt needs before the model sees it (ring 2), one after the other.
+
+The MCP servers that are still starting get a little time; a slash command of a server is filled in; files that links
+name are read, from the disk and then from the editor, which may know better; pictures that are too large shrink. What the
+model is given in the place of a part is an entry of the log, so that a later round and another program see the same.
+"""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from msgspec.structs import replace
+
+from zidane_core import lines
+from zidane_core.agent import moves, pages, rounds, server_tools, servers
+from zidane_core.agent.effects import AskPeer, DropPeer, Effect, Start, Stop
+from zidane_core.agent.events import (
+    Attachment,
+    AttachmentsRead,
+    Failed,
+    JobOutcome,
+    Key,
+    Ok,
+    PromptGot,
+)
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.peer import FileText, PeerAnswer, ReadFile, Unanswerable
+from zidane_core.agent.signals import give_up
+from zidane_core.agent.state import Gathering, Link, Options, Thread, Turn
+from zidane_core.agent.work import GetMcpPrompt, ReadAttachments, Wait
+from zidane_core.data import content, history
+from zidane_core.data.models import UserMessage
+
+EDITOR_WITHIN: Final = 5.0
+"""Seconds that the editor has for the texts of the files that a prompt names."""
+
+
+def begin(options: Options, thread: Thread, turn: Turn) -> Moved:
+    """The prompt of a turn is in the log; the servers that are due are tried again."""
+    thread = replace(thread, turn=replace(turn, phase="gather", gathering=Gathering()))
+    return servers.retry(options, thread)
+
+
+def advance(options: Options, thread: Thread, turn: Turn) -> Moved:
+    """The next thing to gather; the same thread while something is waited for."""
+    gathering = turn.gathering
+    return (thread, ()) if gathering is None else _STAGES[gathering.stage](options, thread, turn, gathering)
+
+
+def _with(thread: Thread, turn: Turn, gathering: Gathering) -> Thread:
+    return replace(thread, turn=replace(turn, gathering=gathering))
+
+
+def _parts(thread: Thread) -> tuple[content.Part, ...]:
+    """The prompt of the turn, as the model's view has it last."""
+    final = pages.last(thread.view.messages)
+    return final.parts if isinstance(final, UserMessage) else ()
+
+
+# Servers that are starting -------------------------------------------------------------------------
+
+
+def _servers(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
+    pending = servers.awaited(thread)
+    if pending and gathering.wait:
+        return thread, ()
+    if not pending:
+        stop: tuple[Effect, ...] = (Stop(gathering.wait),) if gathering.wait else ()
+        return _with(thread, turn, replace(gathering, stage="prompt", wait="")), stop
+    thread, wait = moves.key(thread)
+    patience = servers.patience(options, thread)
+    return _with(thread, turn, replace(gathering, wait=wait)), (Start(wait, Wait(patience)),)
+
+
+# A slash command of a server -----------------------------------------------------------------------
+
+
+def _prompt(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
+    if gathering.job:
+        return thread, ()
+    parts = _parts(thread)
+    first = parts[0] if parts else None
+    called = servers.command_of(options, thread, first.text) if isinstance(first, content.Text) else None
+    on = _with(thread, turn, replace(gathering, stage="attachments"))
+    if called is None:
+        return on, ()
+    command, rest = called
+    arguments = server_tools.arguments_of(command.prompt, rest)
+    lacking = server_tools.lacking(command.prompt, arguments)
+    if lacking:
+        needs = f"/{command.name} needs {', '.join(lacking)}; the message was passed on as it is."
+        return replace(on, notices=(*on.notices, needs)), ()
+    thread, job = moves.key(thread)
+    get = GetMcpPrompt(
+        session=thread.id, server=command.server, prompt=command.prompt.name, arguments=arguments
+    )
+    return _with(thread, turn, replace(gathering, job=job)), (Start(job, get),)
+
+
+def _prompted(
+    options: Options, thread: Thread, turn: Turn, gathering: Gathering, outcome: JobOutcome
+) -> Moved:
+    gathering = replace(gathering, stage="attachments", job="")
+    if isinstance(outcome, Ok) and isinstance(outcome.value, PromptGot) and outcome.value.parts:
+        given = (*gathering.given, history.Given(0, outcome.value.parts))
+        return _with(thread, turn, replace(gathering, given=given)), ()
+    why = outcome.fault.message if isinstance(outcome, Failed) else "it said nothing."
+    notice = f"The prompt of the MCP server could not be had: {why} The message was passed on as it is."
+    return replace(_with(thread, turn, gathering), notices=(*thread.notices, notice)), ()
+
+
+# Files and pictures --------------------------------------------------------------------------------
+
+
+def _attachments(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
+    if gathering.job:
+        return thread, ()
+    model = rounds.choice(options, thread)
+    parts = tuple(enumerate(_parts(thread)))
+    links = tuple(
+        (at, part) for at, part in parts if isinstance(part, content.Link) and part.uri[:5].lower() == "file:"
+    )
+    images = tuple(
+        (at, part)
+        for at, part in parts
+        if isinstance(part, content.Image) and model.images and len(part.data) * 3 // 4 > model.image_bytes
+    )
+    if not links and not images:
+        return _with(thread, turn, replace(gathering, stage="done")), ()
+    thread, job = moves.key(thread)
+    read = ReadAttachments(
+        cwd=thread.cwd,
+        roots=thread.roots,
+        links=links,
+        images=images,
+        image_bytes=model.image_bytes,
+        images_taken=model.images,
+        documents_taken=model.documents,
+    )
+    return _with(thread, turn, replace(gathering, job=job)), (Start(job, read),)
+
+
+def _attached(
+    options: Options, thread: Thread, turn: Turn, gathering: Gathering, outcome: JobOutcome
+) -> Moved:
+    value = outcome.value if isinstance(outcome, Ok) else None
+    found = value.attachments if isinstance(value, AttachmentsRead) else ()
+    notices = tuple(attachment.notice for attachment in found if attachment.notice)
+    thread = replace(thread, notices=(*thread.notices, *notices))
+    named = tuple(attachment for attachment in found if attachment.path) if thread.abilities.reads else ()
+    effects: list[Effect] = []
+    asks: list[Link] = []
+    for attachment in named:
+        thread, key = moves.key(thread)
+        effects.append(AskPeer(key, thread.id, ReadFile(attachment.path), turn.trace))
+        asks.append(Link(str(attachment.position), key))
+    wait = ""
+    if asks:
+        thread, wait = moves.key(thread)
+        effects.append(Start(wait, Wait(EDITOR_WITHIN)))
+    gathering = replace(gathering, stage="editor", job="", wait=wait, asks=tuple(asks), attachments=found)
+    return _with(thread, turn, gathering), tuple(effects)
+
+
+def _editor(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
+    if gathering.asks:
+        return thread, ()
+    stop: tuple[Effect, ...] = (Stop(gathering.wait),) if gathering.wait else ()
+    given = tuple(history.Given(one.position, (one.part,)) for one in gathering.attachments)
+    gathering = replace(gathering, stage="done", wait="", given=(*gathering.given, *given))
+    return _with(thread, turn, gathering), stop
+
+
+def _edited(attachment: Attachment, text: str) -> Attachment:
+    """What the editor shows of a file, as many lines of it as were asked for."""
+    part = attachment.part
+    if not isinstance(part, content.Document):
+        return attachment
+    first = attachment.first or 1
+    limit = 0 if attachment.last is None else attachment.last - first + 1
+    found = lines.cut(text, first, limit).value_or(None)
+    return attachment if found is None else replace(attachment, part=replace(part, text=lines.marked(found)))
+
+
+def _done(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
+    turn = replace(turn, gathering=None)
+    if gathering.given:
+        thread = moves.append(thread, history.Attached(gathering.given))
+    return rounds.start(options, replace(thread, turn=turn), turn)
+
+
+# Any: the stages have the same shape; the table only says which is which.
+_STAGES: Final[Mapping[str, Callable[[Options, Thread, Turn, Gathering], Moved]]] = MappingProxyType(
+    {
+        "servers": _servers,
+        "prompt": _prompt,
+        "attachments": _attachments,
+        "editor": _editor,
+        "done": _done,
+    }
+)
+_ENDED: Final[Mapping[str, Callable[[Options, Thread, Turn, Gathering, JobOutcome], Moved]]] = (
+    MappingProxyType({"prompt": _prompted, "attachments": _attached})
+)
+
+
+# What was waited for -------------------------------------------------------------------------------
+
+
+def is_of(turn: Turn, key: Key) -> bool:
+    """Whether a job or a question belongs to what a prompt needs."""
+    gathering = turn.gathering
+    if gathering is None or not key:
+        return False
+    return key in {gathering.wait, gathering.job, *(link.key for link in gathering.asks)}
+
+
+def ended(options: Options, thread: Thread, turn: Turn, key: Key, outcome: JobOutcome) -> Moved:
+    """A job of it ended."""
+    gathering = turn.gathering
+    if gathering is None:
+        return thread, ()
+    if key == gathering.job:
+        return _ENDED[gathering.stage](options, thread, turn, gathering, outcome)
+    thread = _with(thread, turn, replace(gathering, wait="", asks=()))
+    if gathering.stage == "servers":
+        return servers.waited(thread), ()
+    late = f"it did not answer within {EDITOR_WITHIN:g} s"
+    return give_up(thread, "files", late), tuple(DropPeer(link.key) for link in gathering.asks)
+
+
+def answered(thread: Thread, turn: Turn, key: Key, answer: PeerAnswer) -> Moved:
+    """The editor answered for one file. What it does not have stays as the disk has it."""
+    gathering = turn.gathering
+    link = None if gathering is None else next((one for one in gathering.asks if one.key == key), None)
+    if gathering is None or link is None:
+        return thread, ()
+    asks = tuple(one for one in gathering.asks if one is not link)
+    attachments = tuple(
+        _edited(one, answer.text) if isinstance(answer, FileText) and str(one.position) == link.tag else one
+        for one in gathering.attachments
+    )
+    thread = _with(thread, turn, replace(gathering, asks=asks, attachments=attachments))
+    if isinstance(answer, FileText):
+        return thread, ()
+    # The file is on the disk: a client that cannot read it cannot read any.
+    reason = answer.reason if isinstance(answer, Unanswerable) else "its answer could not be read"
+    return give_up(thread, "files", reason), ()
+
+
+def stopped(turn: Turn) -> tuple[Effect, ...]:
+    """Nothing of it is wanted any more."""
+    gathering = turn.gathering
+    if gathering is None:
+        return ()
+    jobs = tuple(Stop(key) for key in (gathering.wait, gathering.job) if key)
+    return (*jobs, *(DropPeer(link.key) for link in gathering.asks))

@@ -1,0 +1,43 @@
+"""Which tools a thread has (ring 2): the host's, some of them through the client, the client's own, those of servers."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from msgspec.structs import replace
+
+from zidane_core.agent.peer import Abilities
+from zidane_core.agent.state import Options, Thread
+from zidane_core.data.tools import ToolSpec
+
+_THROUGH: Final[Mapping[str, tuple[str, Callable[[Abilities], bool]]]] = MappingProxyType(
+    {
+        "read_file": ("client_reading", lambda able: able.reads),
+        "write_file": ("client_writing", lambda able: able.writes),
+        "edit": ("client_writing", lambda able: able.writes),
+        "multi_edit": ("client_writing", lambda able: able.writes),
+        "shell": ("client_terminal", lambda able: able.terminals),
+    }
+)
+"""By the tool's name: the machine that runs it on the client, and what the client must be able to do."""
+
+
+def through_client(tools: tuple[ToolSpec, ...], abilities: Abilities) -> tuple[ToolSpec, ...]:
+    """The tools, those that the client can back run by it; all others stay as they are (seed item 12)."""
+    return tuple(_through(spec, abilities) for spec in tools)
+
+
+def _through(spec: ToolSpec, abilities: Abilities) -> ToolSpec:
+    machine, can = _THROUGH.get(spec.name, ("", _never))
+    return replace(spec, machine=machine) if spec.machine == "local" and can(abilities) else spec
+
+
+def _never(_: Abilities) -> bool:
+    return False
+
+
+def tools_of(options: Options, thread: Thread) -> tuple[ToolSpec, ...]:
+    """All tools that the model may call in a thread."""
+    through = through_client(options.tools, thread.abilities)
+    brought = (*thread.client_tools, *(tool for server in thread.servers for tool in server.tools))
+    return (*through, *brought) if brought else through

@@ -1,0 +1,215 @@
+"""The MCP servers of a thread (ring 2): started behind the answer of its setup, named when they fail, tried again.
+
+A server never holds up a setup. The first prompt waits a little for those that are still starting; one that failed is
+tried again when a prompt comes and its pause is over.
+"""
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from zidane_core.agent import inquiries, moves, offering, server_tools
+from zidane_core.agent.effects import CommandsShown, Effect, Start, Stop, Tell
+from zidane_core.agent.events import Failed, JobOutcome, Key, Progress
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.state import Options, Server, Setup, Thread
+from zidane_core.agent.work import RunMcpServer
+from zidane_core.data.mcp import McpOffer, McpPageDone, McpPrompt
+
+
+def set_up(options: Options, thread: Thread, setup: Setup) -> Moved:
+    """The servers that a setup asks for and those of the user, of one name the setup's. One that runs already stays."""
+    wanted = {config.name: config for config in (*options.servers, *setup.servers)}
+    kept = tuple(server for server in thread.servers if wanted.get(server.config.name) == server.config)
+    gone = tuple(server for server in thread.servers if server not in kept)
+    effects: tuple[Effect, ...] = ()
+    for server in gone:
+        thread, dropped = inquiries.drop(thread, server.job)
+        effects = (*effects, *dropped, *_stop(server))
+    thread = replace(thread, servers=kept)
+    for config in wanted.values():
+        if config.name not in {server.config.name for server in kept}:
+            thread, started = _start(options, thread, Server(config=config))
+            effects = (*effects, *started)
+    return thread, effects
+
+
+def _start(options: Options, thread: Thread, server: Server) -> Moved:
+    thread, job = moves.key(thread)
+    server = replace(server, state="starting", job=job)
+    what = RunMcpServer(
+        session=thread.id,
+        config=server.config,
+        cwd=thread.cwd,
+        roots=thread.roots,
+        within=options.limits.connect_within,
+    )
+    return _with(thread, server), (Start(job, what),)
+
+
+def _stop(server: Server) -> tuple[Effect, ...]:
+    return (Stop(server.job),) if server.state != "failed" else ()
+
+
+def _with(thread: Thread, server: Server) -> Thread:
+    """The thread with this state of a server, which keeps its place."""
+    if all(known.config.name != server.config.name for known in thread.servers):
+        return replace(thread, servers=(*thread.servers, server))
+    servers = (server if known.config.name == server.config.name else known for known in thread.servers)
+    return replace(thread, servers=tuple(servers))
+
+
+def stop_all(thread: Thread) -> tuple[Effect, ...]:
+    """End every server of a thread that is over."""
+    return tuple(effect for server in thread.servers for effect in _stop(server))
+
+
+def of_job(thread: Thread, job: Key) -> Server | None:
+    """The server that a job keeps."""
+    return next((known for known in thread.servers if known.job == job and known.state != "failed"), None)
+
+
+# What comes of a server ----------------------------------------------------------------------------
+
+
+def progress(options: Options, thread: Thread, server: Server, batch: tuple[Progress, ...]) -> Moved:
+    """A server offers something, or a page of its is done."""
+    effects: tuple[Effect, ...] = ()
+    for event in batch:
+        if isinstance(event, McpOffer):
+            thread, more = _offered(options, thread, server, event)
+            effects = (*effects, *more)
+        elif isinstance(event, McpPageDone):
+            thread, more = inquiries.page_done(thread, server.job, event.id)
+            effects = (*effects, *more)
+    return thread, effects
+
+
+def _offered(options: Options, thread: Thread, before: Server, offer: McpOffer) -> Moved:
+    name = before.config.name
+    others = replace(thread, servers=tuple(one for one in thread.servers if one.config.name != name))
+    taken = frozenset(tool.name for tool in offering.tools_of(options, others))
+    tools = server_tools.tools_of_server(name, offer.tools, taken, trust=options.trust_read_only)
+    known = of_job(thread, before.job) or before
+    server = replace(known, state="ready", offer=offer, tools=tools, tries=0, told=False)
+    remarks = tuple(remark for remark in offer.remarks if remark not in thread.warned)
+    thread = replace(
+        _with(thread, server), notices=(*thread.notices, *remarks), warned=(*thread.warned, *remarks)
+    )
+    return thread, show_commands(options, thread) if offer.prompts != known.offer.prompts else ()
+
+
+def ended(options: Options, thread: Thread, server: Server, outcome: JobOutcome, now: float) -> Moved:
+    """A server could not be started, or is lost: its tools are gone, and the user is told once."""
+    thread, dropped = inquiries.drop(thread, server.job)
+    failed = replace(
+        server,
+        state="failed",
+        job="",
+        offer=McpOffer(),
+        tools=(),
+        tries=server.tries + 1,
+        failed_at=now,
+        told=True,
+    )
+    thread = _with(thread, failed)
+    if not server.told:
+        thread = replace(thread, notices=(*thread.notices, f"{_reason(server, outcome)} {AGAIN}"))
+    return thread, (*dropped, *(show_commands(options, thread) if server.offer.prompts else ()))
+
+
+AGAIN = "The work goes on without its tools; it is tried again with a later message."
+
+
+def _reason(server: Server, outcome: JobOutcome) -> str:
+    if isinstance(outcome, Failed):
+        return outcome.fault.message
+    return f"The MCP server {server.config.name} has ended."
+
+
+# Prompts that come ---------------------------------------------------------------------------------
+
+
+def retry(options: Options, thread: Thread) -> Moved:
+    """Start the failed servers whose pause is over. It doubles with every failure in a row."""
+    effects: tuple[Effect, ...] = ()
+    for server in thread.servers:
+        if server.state == "failed" and thread.updated >= server.failed_at + _pause(options, server):
+            thread, started = _start(options, thread, replace(server, waited=False))
+            effects = (*effects, *started)
+    return thread, effects
+
+
+def _pause(options: Options, server: Server) -> float:
+    limits = options.limits
+    # The exponent is bounded, since a server may fail for days.
+    doubled = limits.server_retry_first * 2.0 ** min(server.tries - 1, 16)
+    return min(doubled, limits.server_retry_most)
+
+
+def awaited(thread: Thread) -> tuple[Server, ...]:
+    """The servers that are starting, as far as no prompt has waited for them yet."""
+    return tuple(server for server in thread.servers if server.state == "starting" and not server.waited)
+
+
+def patience(options: Options, thread: Thread) -> float:
+    """Seconds that a prompt waits for them: little where they have failed before."""
+    new = any(not server.tries for server in awaited(thread))
+    return options.limits.servers_within if new else options.limits.retried_within
+
+
+def waited(thread: Thread) -> Thread:
+    """A prompt has waited long enough: it goes on, and the user is told without whom."""
+    slow = awaited(thread)
+    if not slow:
+        return thread
+    names = ", ".join(server.config.name for server in slow)
+    one = len(slow) == 1
+    notice = f"The MCP server{'' if one else 's'} {names} {'is' if one else 'are'} still starting; {WITHOUT}"
+    for server in slow:
+        thread = _with(thread, replace(server, waited=True))
+    return replace(thread, notices=(*thread.notices, notice))
+
+
+WITHOUT = "the answer begins without what they offer, and uses it once it is there."
+
+
+# Slash commands ------------------------------------------------------------------------------------
+
+
+class Command(NamedTuple):
+    """A prompt of a server as a slash command, by its name."""
+
+    name: str
+    server: str
+    prompt: McpPrompt
+
+
+def commands(options: Options, thread: Thread) -> tuple[Command, ...]:
+    """The prompts of all servers; a name that the host has is not taken from it."""
+    taken = {command.name for command in options.commands}
+    found: list[Command] = []
+    for server in thread.servers:
+        for prompt in server.offer.prompts:
+            name = server_tools.name_of(server.config.name, prompt.name, frozenset(taken))
+            taken.add(name)
+            found.append(Command(name, server.config.name, prompt))
+    return tuple(found)
+
+
+def show_commands(options: Options, thread: Thread) -> tuple[Effect, ...]:
+    """Tell the client of a thread which slash commands there are."""
+    own = tuple((command.name, command.description, command.hint) for command in options.commands)
+    theirs = tuple(
+        (name, prompt.description or f"A prompt of the MCP server {server}.", server_tools.hint(prompt))
+        for name, server, prompt in commands(options, thread)
+    )
+    return (Tell(thread.id, CommandsShown((*own, *theirs))),)
+
+
+def command_of(options: Options, thread: Thread, text: str) -> tuple[Command, str] | None:
+    """The server's prompt that a message calls by its first word, and the rest of the message."""
+    if not text.startswith("/"):
+        return None
+    head, _, rest = text[1:].partition("\n") if "\n" in text.split(" ")[0] else text[1:].partition(" ")
+    return next(((one, rest) for one in commands(options, thread) if one.name == head), None)
