@@ -13,7 +13,7 @@ from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options, Policy
-from zidane_core.data.models import ModelChoice, ThinkingLevel
+from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ThinkingLevel
 from zidane_core.data.tools import ToolSpec
 
 PermissionPolicy: TypeAlias = Policy
@@ -43,7 +43,8 @@ class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
 
     `provider` may be a factory: it is called when the model is first used, so that credentials are looked up
     only then. `provider_name` groups the models of one provider. `model` is the provider's own name of the
-    model, the same as `id` when not given. `context_window` and `max_output` are in tokens.
+    model, the same as `id` when not given. `context_window` and `max_output` are in tokens, `image_bytes` is what it
+    takes of one picture before base64; a larger one becomes a note.
     """
 
     id: str
@@ -57,6 +58,7 @@ class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
     thinking: bool = True
     max_output: int = 16384
     context_window: int | None = None
+    image_bytes: int = IMAGE_BYTES
     options: tuple[AcpModelOption, ...] = ()
 
 
@@ -157,6 +159,7 @@ def choice_of(model: ModelChoice, provider: Model | ModelFactory) -> AcpModelCho
         thinking=model.thinking,
         max_output=model.max_output,
         context_window=model.context_window,
+        image_bytes=model.image_bytes,
     )
 
 
@@ -172,6 +175,7 @@ def _choice(choice: AcpModelChoice) -> ModelChoice:
         thinking=choice.thinking,
         max_output=choice.max_output,
         context_window=choice.context_window,
+        image_bytes=choice.image_bytes,
     )
 
 

@@ -9,9 +9,10 @@ from typing import Any, Final, TypeAlias
 import anyio
 import anyio.to_thread
 
+from zidane_acp.files import LocalFiles
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
-from zidane_acp.ports import Model, StoreProblem, Tools
+from zidane_acp.ports import Files, Model, StoreProblem, Tools
 from zidane_core.agent.effects import Journal, Log, Release, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
@@ -32,6 +33,8 @@ from zidane_core.agent.work import (
     FindThread,
     ListThreads,
     LoadThread,
+    LookAtFile,
+    ReadAttachments,
     Rest,
     RunModel,
     RunTool,
@@ -44,6 +47,9 @@ from zidane_core.faults import ErrorCode, Fault
 
 PIECE: Final = 64
 """Entries of a stored session that are read and shown at a time: a long history is never whole in memory twice."""
+
+FILES: Final[Files] = LocalFiles()
+"""Whatever runs the tools, the files of a prompt and of an edit are those of this machine."""
 
 
 class Performer:
@@ -85,6 +91,12 @@ class Performer:
             report((piece,))
 
         return await self._tools.run(what, output)
+
+    async def _look(self, what: LookAtFile, report: Report) -> JobValue | JobOutcome:
+        return await FILES.look(what)
+
+    async def _attach(self, what: ReadAttachments, report: Report) -> JobValue | JobOutcome:
+        return await FILES.attach(what)
 
     async def _check_paths(self, what: CheckPaths, report: Report) -> JobValue | JobOutcome:
         # In a thread, since a folder on a dead network drive would hold up everything else.
@@ -144,6 +156,8 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
         {
             RunModel: Performer._model,
             RunTool: Performer._tool,
+            LookAtFile: Performer._look,
+            ReadAttachments: Performer._attach,
             CheckPaths: Performer._check_paths,
             FindThread: Performer._find,
             LoadThread: Performer._load,

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
 from zidane_core.agent.effects import Journal, Save
-from zidane_core.agent.work import RunTool
+from zidane_core.agent.events import AttachmentsRead, FileSeen
+from zidane_core.agent.work import LookAtFile, ReadAttachments, RunTool
 from zidane_core.data.models import ModelEvent, ModelRequest
 from zidane_core.data.stored import Behind, Piece, Place, Refusal, StoredRow
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
@@ -34,6 +35,14 @@ class Tools(Protocol):
     async def run(self, call: RunTool, report: Callable[[ToolOutput], None]) -> ToolResult | Preview: ...
 
     async def aclose(self) -> None: ...
+
+
+class Files(Protocol):
+    """What is on the disk, for calls and for prompts. Whatever the disk has is an answer, no failure."""
+
+    async def look(self, what: LookAtFile) -> FileSeen: ...
+
+    async def attach(self, what: ReadAttachments) -> AttachmentsRead: ...
 
 
 class Transport(Protocol):

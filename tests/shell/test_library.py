@@ -21,9 +21,11 @@ from zidane_acp import (
     create_json_rpc_connection,
     run_acp_stdio_server,
 )
+from zidane_acp.options import choice_of, core_options
 from zidane_acp.ports import Model
 from zidane_acp.transports.memory import memory_pair
 from zidane_core.data.models import Called, Finished, ModelEvent, ModelRequest, TextDelta
+from zidane_core.models.providers import models
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -49,6 +51,13 @@ class Echo:
 
 
 DONE = (TextDelta("hi"), Finished("stop"))
+
+
+def test_what_a_table_knows_of_a_model_comes_through_the_options() -> None:
+    known = models("anthropic")[0]
+    assert known.image_bytes == 15 * 2**18
+    options = AcpServerOptions(models=(choice_of(known, Echo()),))
+    assert core_options(options).models == (known,)
 
 
 @pytest.mark.anyio

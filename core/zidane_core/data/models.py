@@ -1,6 +1,6 @@
 """What the machine asks of a model, and what a model answers (ring 0)."""
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -10,6 +10,9 @@ from zidane_core.data.tools import ToolSpec
 from zidane_core.faults import Fault
 
 ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high"]
+
+IMAGE_BYTES: Final = 5 * 2**20
+"""Bytes of one picture, before base64, where it is not known what a model takes."""
 
 
 class Opaque(msgspec.Struct, frozen=True, gc=False):
@@ -85,7 +88,7 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A model that can be chosen. `value` names it uniquely, also to the shell's ports and in the option `model`.
 
     `provider` is the name of who offers it, empty when that does not matter; `id` is the model's name there.
-    `context_window` is in tokens, None if unknown.
+    `context_window` is in tokens, None if unknown. `image_bytes` is what it takes of one picture, before base64.
     """
 
     value: str
@@ -98,7 +101,7 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     thinking: bool = True
     max_output: int = 16384
     context_window: int | None = None
-    image_bytes: int = 5 * 2**20
+    image_bytes: int = IMAGE_BYTES
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Final
 
 from zidane_core.data.models import ModelChoice
+from zidane_core.models.picture_size import image_bytes
 
 
 def _choice(
@@ -28,6 +29,7 @@ def _choice(
         thinking=thinking,
         max_output=output,
         context_window=window,
+        image_bytes=image_bytes(provider),
     )
 
 

@@ -125,7 +125,8 @@ def _result(result: CallResult, request: ModelRequest) -> tuple[Json, tuple[str,
     if result.failed and isinstance(output, str) and not output.lower().startswith("error"):
         output = f"Error: {output}"
     if not all(isinstance(part, Text) for part in fitted.parts):
-        output = [_part(part) for part in fitted.parts]
+        failed = (Text("Error:"),) if result.failed else ()
+        output = [_part(part) for part in (*failed, *fitted.parts)]
     item: Json = {"type": "function_call_output", "call_id": call_id(result.id, "openai"), "output": output}
     return item, fitted.warnings
 

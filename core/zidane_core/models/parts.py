@@ -10,6 +10,7 @@ import msgspec
 
 from zidane_core.data.content import Audio, Document, Image, Link, Part, Text
 from zidane_core.data.models import ModelChoice
+from zidane_core.models.picture_size import at_least, at_most, decoded_size, too_large
 
 IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 PDF: Final = "application/pdf"
@@ -58,15 +59,26 @@ def _fit_one(part: Part, model: ModelChoice, takes: Takes) -> tuple[Text | Image
     if isinstance(part, Link):
         return Text(_link(part)), ""
     if isinstance(part, Image):
-        linked = takes.image_links and _web(part.uri)
-        if model.images and ((part.data and part.media_type in IMAGES) or (not part.data and linked)):
-            return part, ""
-        return _noted("image", part.media_type, part.uri, None, model, bool(part.data), model.images)
+        return _image(part, model, takes)
     if isinstance(part, Audio):
         if model.audio and part.data and part.media_type in takes.audio:
             return part, ""
         return _noted("audio", part.media_type, part.uri, None, model, bool(part.data), model.audio)
     return _document(part, model, takes)
+
+
+def _image(part: Image, model: ModelChoice, takes: Takes) -> tuple[Text | Image, str]:
+    linked = takes.image_links and _web(part.uri)
+    if not model.images or (part.media_type not in IMAGES if part.data else not linked):
+        return _noted("image", part.media_type, part.uri, None, model, bool(part.data), model.images)
+    size = decoded_size(part.data)
+    if size <= model.image_bytes:
+        return part, ""
+    problem = (
+        f"An image ({part.media_type}, {at_least(size)}) is larger than the {at_most(model.image_bytes)} that "
+        f"{model.name} takes, so it got only a note about it; use a smaller one."
+    )
+    return too_large(part.media_type, size, model.image_bytes), problem
 
 
 def _document(part: Document, model: ModelChoice, takes: Takes) -> tuple[Text | Document, str]:

@@ -15,6 +15,7 @@ from returns.result import Failure, Result, Success
 from zidane_core.data.models import ModelChoice
 from zidane_core.models.codec import NO_LIMIT, Auth, Endpoint, Family, Quirks
 from zidane_core.models.known_models import MODELS
+from zidane_core.models.picture_size import image_bytes
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -301,6 +302,7 @@ def _unknown(name: str, model: str) -> ModelChoice:
         choice,
         thinking=not anything,
         documents=name in ("anthropic", "openai", "openai-responses"),
+        image_bytes=image_bytes(name),
         # Servers refuse a limit that does not fit beside the prompt; Anthropic wants one.
         max_output=choice.max_output if name == "anthropic" else NO_LIMIT,
     )

@@ -11,7 +11,7 @@ import os
 import secrets
 import stat
 from collections.abc import Generator
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, Literal, NamedTuple
 
 from zidane_acp.tools.paths import anchor
 from zidane_acp.tools.results import Refused
@@ -99,6 +99,12 @@ def _folder(name: str, above: int, make: bool) -> int:
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, dir_fd=above)
     return os.open(name, PASSING, dir_fd=above)
+
+
+def stands(place: Entry) -> Literal["file", "folder", "special"]:
+    """What a name is, without opening it. A link is special: on a real path there is none."""
+    mode = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False).st_mode
+    return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "special"
 
 
 @contextlib.contextmanager

@@ -21,8 +21,12 @@ ROOM: Final = 128 * 1024
 IMAGE_ROOM: Final = 5 * 2**20
 """Bytes of an image; providers take no more."""
 
+EMPTY: Final = "[The file is empty.]"
+
+SAMPLE: Final = 8192
+"""Bytes of the beginning of a file, by which it is told what it is."""
+
 _WIDE_ROOM: Final = 16 * 2**20
-_SAMPLE: Final = 8192
 _STEP: Final = 65536
 
 
@@ -37,8 +41,27 @@ def image_type(head: bytes) -> str | None:
     return "image/webp" if head[:4] == b"RIFF" and head[8:12] == b"WEBP" else None
 
 
-class _Lines(NamedTuple):
-    """Lines as bytes, how many they are, and the line to read on with when they were cut (else None)."""
+class Binary(Refused):
+    """A file is no text that can be read."""
+
+
+class Lines(NamedTuple):
+    """Lines of a text file, how many they are, and the line to read on with when they were cut (else None)."""
+
+    text: str
+    lines: int
+    onward: int | None
+
+    def said(self) -> str:
+        """The text, and where to read on."""
+        if self.onward is None:
+            return self.text
+        start = self.text if self.text.endswith("\n") else self.text + "\n"
+        return f"{start}[Cut here. Read on with line={self.onward}.]"
+
+
+class _Taken(NamedTuple):
+    """The same as bytes."""
 
     data: bytes
     lines: int
@@ -52,7 +75,7 @@ def read_file(call: RunTool) -> ToolResult:
     first, limit = integer(call, "line", 1), integer(call, "limit", 0)
     try:
         with entry(path, call.roots) as found, opened(found, path.given) as file:
-            head = file.read(_SAMPLE)
+            head = file.read(SAMPLE)
             media_type = image_type(head)
             if media_type is not None:
                 result = _image(file, head, media_type, path.given)
@@ -75,35 +98,40 @@ def _image(file: BinaryIO, head: bytes, media_type: str, given: str) -> ToolResu
 
 
 def _text(file: BinaryIO, head: bytes, first: int, limit: int, given: str) -> ToolResult:
-    wide = head.startswith((b"\xff\xfe", b"\xfe\xff"))
     if not head:
-        return said("[The file is empty.]", raw={"line": 1, "lines": 0, "truncated": False})
-    if wide:
+        return said(EMPTY, raw={"line": 1, "lines": 0, "truncated": False})
+    lines = text_lines(file, head, first, limit, given)
+    return said(
+        lines.said(), raw={"line": first, "lines": lines.lines, "truncated": lines.onward is not None}
+    )
+
+
+def text_lines(file: BinaryIO, head: bytes, first: int, limit: int, given: str, room: int = ROOM) -> Lines:
+    """Lines of a file that begins with `head`, from `first` on: `limit` of them (0: all), in `room` bytes.
+
+    Raises `Refused` when there is no such line, and `Binary`.
+    """
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         file = _narrow(head + file.read(_WIDE_ROOM), given)
     elif b"\0" in head:
-        raise Refused(f"{given} is binary, not text.")
+        raise Binary(f"{given} is binary, not text.")
     file.seek(0)
-    lines = _take(file, first, limit, given)
-    decoded = edits.decode(lines.data)
+    taken = _take(file, first, limit, given, room)
+    decoded = edits.decode(taken.data)
     if isinstance(decoded, Failure):
-        raise Refused(f"{given} is binary, not text.")
-    text = decoded.unwrap().text
-    raw: dict[str, object] = {"line": first, "lines": lines.lines, "truncated": lines.onward is not None}
-    if lines.onward is None:
-        return said(text, raw=raw)
-    start = text if text.endswith("\n") else text + "\n"
-    return said(f"{start}[Cut here. Read on with line={lines.onward}.]", raw=raw)
+        raise Binary(f"{given} is binary, not text.")
+    return Lines(decoded.unwrap().text, taken.lines, taken.onward)
 
 
 def _narrow(data: bytes, given: str) -> BinaryIO:
     """A UTF-16 file as UTF-8, so that its lines can be found."""
     decoded = edits.decode(data)
     if isinstance(decoded, Failure) or len(data) > _WIDE_ROOM:
-        raise Refused(f"{given} is binary or too large, not text that can be read.")
+        raise Binary(f"{given} is binary or too large, not text that can be read.")
     return BytesIO(decoded.unwrap().text.encode())
 
 
-def _take(file: BinaryIO, first: int, limit: int, given: str) -> _Lines:
+def _take(file: BinaryIO, first: int, limit: int, given: str, room: int) -> _Taken:
     number = 1
     piece = b""
     while number < first:
@@ -115,23 +143,23 @@ def _take(file: BinaryIO, first: int, limit: int, given: str) -> _Lines:
     taken: list[bytes] = []
     size = 0
     while not limit or len(taken) < limit:
-        piece = file.readline(ROOM - size + 1)
+        piece = file.readline(room - size + 1)
         if not piece:
             break
-        if size + len(piece) > ROOM:
+        if size + len(piece) > room:
             return _cut(taken, piece, number)
         taken.append(piece)
         size += len(piece)
     if not taken and first > 1:
         raise Refused(f"{given} has only {number - 1} line{'s' if number != 2 else ''}.")
-    return _Lines(b"".join(taken), len(taken), None)
+    return _Taken(b"".join(taken), len(taken), None)
 
 
-def _cut(taken: list[bytes], piece: bytes, number: int) -> _Lines:
+def _cut(taken: list[bytes], piece: bytes, number: int) -> _Taken:
     """What fits. A single line that is longer than all room is cut at a character."""
     if taken:
-        return _Lines(b"".join(taken), len(taken), number + len(taken))
+        return _Taken(b"".join(taken), len(taken), number + len(taken))
     end = len(piece) - 1
     while end > len(piece) - 5 and piece[end] & 0xC0 == 0x80:
         end -= 1
-    return _Lines(piece[:end], 1, number + 1)
+    return _Taken(piece[:end], 1, number + 1)

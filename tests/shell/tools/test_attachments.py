@@ -1,0 +1,484 @@
+"""Files that a prompt names and pictures that are too large: what the model is given, and what the user is told."""
+
+import base64
+import io
+import os
+import sys
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import anyio
+import pytest
+from PIL import Image as Pillow
+
+from zidane_acp import perform
+from zidane_acp.files import LocalFiles
+from zidane_acp.tools import attachments, reading
+from zidane_acp.tools.attachments import read_attachments
+from zidane_core.agent.events import Attachment, AttachmentsRead
+from zidane_core.agent.work import ReadAttachments
+from zidane_core.data.content import Document, Image, Link, Text
+
+MIB = 2**20
+PDF = b"%PDF-1.7\n\0 fake"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "w"
+    folder.mkdir()
+    return folder
+
+
+def linked(root: Path, *ends: str, **fields: Any) -> tuple[tuple[int, Link], ...]:
+    """Links to files of the folder, at the positions 1, 2, ..."""
+    return tuple(
+        (number, Link(f"file://{root}/{end}", end.partition("#")[0], **fields))
+        for number, end in enumerate(ends, 1)
+    )
+
+
+def read(root: Path, *ends: str, **fields: Any) -> tuple[Attachment, ...]:
+    what: dict[str, Any] = {"cwd": str(root), "roots": (str(root),), "image_bytes": 5 * MIB, **fields}
+    return read_attachments(ReadAttachments(**{"links": linked(root, *ends), **what})).attachments
+
+
+def one(root: Path, end: str, **fields: Any) -> Attachment:
+    (found,) = read(root, end, **fields)
+    assert found.position == 1
+    return found
+
+
+def text_of(attachment: Attachment) -> str:
+    assert isinstance(attachment.part, Document)
+    assert attachment.part.text is not None
+    return attachment.part.text
+
+
+def png(width: int, height: int, *, noise: bool = True, mode: str = "RGB") -> bytes:
+    size = width * height * len(mode)
+    return encoded(Pillow.frombytes(mode, (width, height), os.urandom(size) if noise else bytes(size)))
+
+
+def encoded(picture: Pillow.Image, kind: str = "PNG", **options: Any) -> bytes:
+    target = io.BytesIO()
+    picture.save(target, kind, **options)
+    return target.getvalue()
+
+
+def packed(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def opened(part: object) -> Pillow.Image:
+    assert isinstance(part, Image)
+    return Pillow.open(io.BytesIO(base64.b64decode(part.data)))
+
+
+# Text files ----------------------------------------------------------------------------------------
+
+NUMBERED = "one\r\ntwo\nthree\n"
+RANGES = [
+    ("", NUMBERED, None, None),
+    ("#L2", "two\n", 2, 2),
+    ("#L1-L2", "one\r\ntwo\n", 1, 2),
+    ("#L2:9", "two\nthree\n", 2, 9),
+    ("#readme", NUMBERED, None, None),
+    ("#L5", "[{path} has only 3 lines.]", 5, 5),
+]
+
+
+@pytest.mark.parametrize(("end", "text", "first", "last"), RANGES)
+def test_the_lines_that_were_asked_for(
+    root: Path, end: str, text: str, first: int | None, last: int | None
+) -> None:
+    (root / "a.py").write_bytes(NUMBERED.encode())
+    place = str(root / "a.py")
+    found = one(root, f"a.py{end}", links=linked(root, f"a.py{end}", media_type="text/x-python"))
+    assert found == Attachment(
+        position=1,
+        part=Document(
+            uri=f"file://{place}{end}", name="a.py", media_type="text/x-python", text=text.format(path=place)
+        ),
+        path=place,
+        first=first,
+        last=last,
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"", "[The file is empty.]"),
+        (b"caf\xe9", "caf\xe9"),
+        ("\ufeffa\r\nb".encode("utf-16-le"), "a\r\nb"),
+        (b"\xef\xbb\xbfa", "a"),
+    ],
+)
+def test_encodings(root: Path, data: bytes, text: str) -> None:
+    (root / "a").write_bytes(data)
+    assert text_of(one(root, "a")) == text
+
+
+@pytest.mark.parametrize("hint", [None, "image/png", "application/pdf", "application/octet-stream"])
+def test_the_bytes_decide_and_not_the_hint(root: Path, hint: str | None) -> None:
+    (root / "a.png").write_text("text")
+    (root / "b.txt").write_bytes(png(2, 2))
+    text, picture = read(root, links=linked(root, "a.png", "b.txt", media_type=hint))
+    assert isinstance(text.part, Document)
+    assert (text.part.media_type, text.part.text) == ("text/plain", "text")
+    assert isinstance(picture.part, Image)
+    assert picture.part.media_type == "image/png"
+
+
+def test_a_long_file_says_where_to_read_on(root: Path) -> None:
+    (root / "a").write_text("\n".join(f"{number:07}" for number in range(1, 40_000)))
+    text = text_of(one(root, "a"))
+    assert text.endswith(f"\n[Cut here. Read on with line={reading.ROOM // 8 + 1}.]")
+    assert len(text) < reading.ROOM + 100
+    assert text_of(one(root, "a#L30000-L39000")).startswith("0030000\n")
+    assert text_of(one(root, "a#L10000-L39000")).endswith("[Cut here. Read on with line=26384.]")
+
+
+def test_all_files_share_a_bound_and_the_user_is_told_once(root: Path) -> None:
+    for name in "abcdef":
+        (root / name).write_text("1234567\n" * 20_000)
+    (root / "small").write_text("small")
+    found = read(root, *"abc", "d#L1-L16000", *"ef", "small")
+    assert [one.position for one in found] == [1, 2, 3, 4, 5, 7]
+    assert sum(len(text_of(one)) for one in (*found[:4], found[5])) < attachments.TEXT_ROOM + 500
+    assert text_of(found[5]) == "small"
+    assert found[4].part == Link(f"file://{root}/e", "e")
+    assert found[4].notice == (
+        "The files in your message have more than 512 KiB of text together, so the model got only the names of "
+        "the rest; it can read them when it needs them."
+    )
+    assert not any(one.notice for one in (*found[:4], found[5]))
+
+
+def test_at_most_so_many_files(root: Path) -> None:
+    (root / "a").write_text("text")
+    found = read(root, *["a"] * (attachments.MOST_FILES + 5))
+    assert len(found) == attachments.MOST_FILES + 1
+    assert text_of(found[-2]) == "text"
+    assert isinstance(found[-1].part, Link)
+    assert "more than 50 files" in found[-1].notice
+
+
+def test_the_client_names_the_file_as_it_did(root: Path) -> None:
+    (root / "a b%20").write_text("text")
+    (root / "link").symlink_to("a b%20")
+    (root / os.fsdecode(b"\xff")).write_text("odd")
+    spaced, alias, odd = read(root, "x/../a%20b%2520", "link", "%FF")
+    assert spaced.path == str(root / "a b%20")
+    assert alias.path == str(root / "link")
+    assert text_of(alias) == "text"
+    assert (odd.path, text_of(odd)) == ("", "odd")
+
+
+# What stays a link ---------------------------------------------------------------------------------
+
+
+def test_what_needs_no_word(root: Path) -> None:
+    (root / "dir").mkdir()
+    (root / "bin").write_bytes(b"a\0b")
+    (root / "doc.pdf").write_bytes(PDF)
+    (root / "p.png").write_bytes(png(2, 2))
+    os.mkfifo(root / "pipe")
+    assert read(root, "dir", "dir/", "", "bin", "pipe", "doc.pdf", "p.png", images_taken=False) == ()
+    others = tuple(
+        (0, Link(uri, "x")) for uri in ("https://example.org/a", f"file://server{root}/bin", "zed:///a")
+    )
+    assert read(root, links=others) == ()
+
+
+def test_what_the_user_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = root.parent / "w2"
+    outside.mkdir()
+    (outside / "secret").write_text("secret")
+    (root / "lnk").symlink_to(outside)
+    away = (
+        'The file "{name}" in your message lies outside of the workspace, so the model got only its name; '
+        "add its folder to the workspace, or put its text in the message."
+    )
+    gone = 'The file "{name}" in your message does not exist, so the model got only its name; save it first if it is new.'
+    odd = 'The file "{name}" in your message has a path that cannot be used, so the model got only its name; give the path of a file.'
+    for end, notice in [
+        ("../w2/secret", away),
+        ("..%2Fw2/none", away),
+        ("lnk/secret", away),
+        ("none", gone),
+        ("none/deeper#L1", gone),
+        ("a%00b", odd),
+    ]:
+        found = one(root, end)
+        ((_, link),) = linked(root, end)
+        assert found == Attachment(position=1, part=link, notice=notice.format(name=link.name))
+
+    def denied(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (root / "a").write_text("text")
+    monkeypatch.setattr(attachments, "opened", denied)
+    assert "cannot be read (Permission denied), so" in one(root, "a").notice
+
+
+def test_a_further_root_counts(root: Path) -> None:
+    more = root.parent / "more"
+    more.mkdir()
+    (more / "a").write_text("text")
+    assert text_of(one(root, "../more/a", roots=(str(root), str(more)))) == "text"
+
+
+def test_a_link_swapped_in_meanwhile(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = root.parent / "w2"
+    outside.mkdir()
+    (outside / "a").write_text("secret")
+    (root / "dir").mkdir()
+    (root / "dir" / "a").write_text("harmless")
+    resolve = attachments.resolve
+
+    def late(*given: Any) -> Any:
+        path = resolve(*given)
+        os.rename(root / "dir", root / "away")
+        (root / "dir").symlink_to(outside)
+        return path
+
+    monkeypatch.setattr(attachments, "resolve", late)
+    assert "secret" not in str(read(root, "dir/a"))
+
+
+def test_a_name_of_others_does_no_harm_in_a_notice(root: Path) -> None:
+    link = Link(f"file://{root}/none", "a\n\x1b[31m" + "b" * 500)
+    notice = one(root, "", links=((1, link),)).notice
+    assert len(notice) < 250
+    assert "\n" not in notice and "\x1b" not in notice
+
+
+# PDFs ----------------------------------------------------------------------------------------------
+
+
+def test_a_pdf(root: Path) -> None:
+    (root / "doc").write_bytes(PDF)
+    found = one(root, "doc", documents_taken=True)
+    uri = f"file://{root}/doc"
+    assert found == Attachment(
+        position=1, part=Document(uri=uri, name="doc", media_type="application/pdf", data=packed(PDF))
+    )
+
+
+def test_large_pdfs(root: Path) -> None:
+    (root / "big").write_bytes(PDF.ljust(attachments.MEDIA_ROOM + 1))
+    (root / "half").write_bytes(PDF.ljust(attachments.MEDIA_ROOM // 2 + 1))
+    big, first, second = read(root, "big", "half", "half", "half", documents_taken=True)
+    assert isinstance(big.part, Link)
+    assert "is a PDF of more than 20 MiB" in big.notice
+    assert isinstance(first.part, Document)
+    assert isinstance(second.part, Link)
+    assert "more than 20 MiB together" in second.notice
+
+
+# Pictures ------------------------------------------------------------------------------------------
+
+
+def test_a_picture_that_fits_is_given_as_it_is(root: Path) -> None:
+    data = png(4, 4)
+    (root / "a.png").write_bytes(data)
+    found = one(root, "a.png", image_bytes=len(data), images=((9, Image("image/png", packed(data))),))
+    assert found == Attachment(position=1, part=Image("image/png", packed(data), f"file://{root}/a.png"))
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_a_large_photo_becomes_a_jpeg(root: Path, mode: str) -> None:
+    (root / "a.png").write_bytes(png(1000, 800, mode=mode))
+    found = one(root, "a.png", image_bytes=100_000)
+    picture = opened(found.part)
+    assert found.notice == ""
+    assert picture.format == "JPEG"
+    assert isinstance(found.part, Image)
+    assert found.part.media_type == "image/jpeg"
+    assert 10_000 < len(base64.b64decode(found.part.data)) <= 100_000
+    assert picture.width / picture.height == pytest.approx(1.25, rel=0.02)
+
+
+def test_few_colours_and_transparency_stay_png() -> None:
+    flat = encoded(Pillow.new("RGB", (3000, 2000), "red"), compress_level=0)
+    clear = encoded(Pillow.new("RGBA", (3000, 2000), (255, 0, 0, 9)), compress_level=0)
+    opaque = png(1000, 1000, mode="RGB")
+    opaque = encoded(Pillow.open(io.BytesIO(opaque)).convert("RGBA"))
+    given = tuple((n, Image("image/png", packed(data))) for n, data in enumerate((flat, clear, opaque)))
+    first, second, third = read(Path("/project"), images=given, image_bytes=MIB)
+    assert [opened(one.part).format for one in (first, second, third)] == ["PNG", "PNG", "JPEG"]
+    assert opened(first.part).size == (3000, 2000)
+    assert opened(second.part).has_transparency_data
+
+
+def test_transparency_that_does_not_fit_goes_white() -> None:
+    data = bytearray(os.urandom(800 * 800 * 4))
+    data[3::4] = bytes(800 * 800)  # nothing is to be seen of the noise
+    given = ((0, Image("image/png", packed(encoded(Pillow.frombytes("RGBA", (800, 800), bytes(data)))))),)
+    (found,) = read(Path("/project"), images=given, image_bytes=20_000)
+    picture = opened(found.part)
+    assert (picture.format, picture.getpixel((9, 9))) == ("JPEG", (255, 255, 255))
+
+
+def test_a_photo_is_turned_as_its_camera_says() -> None:
+    exif = Pillow.Exif()
+    exif[0x0112] = 6  # a quarter turn
+    photo = Pillow.frombytes("RGB", (600, 300), os.urandom(600 * 300 * 3))
+    given = ((0, Image("image/jpeg", packed(encoded(photo, "JPEG", quality=95, exif=exif)))),)
+    (found,) = read(Path("/project"), images=given, image_bytes=30_000)
+    picture = opened(found.part)
+    assert picture.height > picture.width
+    assert not picture.getexif()
+
+
+def test_no_side_is_longer_than_providers_take() -> None:
+    given = ((0, Image("image/png", packed(encoded(Pillow.new("RGB", (9000, 90)), compress_level=0)))),)
+    (found,) = read(Path("/project"), images=given, image_bytes=MIB)
+    assert opened(found.part).size == (8000, 80)
+
+
+def test_a_phones_picture_with_previews_is_no_animation() -> None:
+    pictures = [Pillow.frombytes("RGB", (600, 300), os.urandom(600 * 300 * 3)) for _ in range(2)]
+    data = encoded(pictures[0], "MPO", save_all=True, append_images=pictures[1:], quality=95)
+    (found,) = read(Path("/project"), images=((0, Image("image/jpeg", packed(data))),), image_bytes=30_000)
+    assert isinstance(found.part, Image)
+
+
+def animated(kind: str) -> bytes:
+    frames = [Pillow.new("RGB", (300, 300), colour) for colour in ("red", "blue")]
+    return encoded(frames[0], kind, save_all=True, append_images=frames[1:])
+
+
+BROKEN = {
+    "animated gif": ("image/gif", lambda: animated("GIF")),
+    "animated png": ("image/png", lambda: animated("PNG")),
+    "animated webp": ("image/webp", lambda: animated("WEBP")),
+    "cut": ("image/png", lambda: png(300, 300)[:5000]),
+    "no picture": ("image/png", lambda: b"\x89PNG\r\n\x1a\n" + bytes(5000)),
+    "another format": ("image/png", lambda: encoded(Pillow.new("RGB", (90, 90)), "BMP")),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_cannot_be_shrunk_becomes_a_note(case: str) -> None:
+    media_type, make = BROKEN[case]
+    data = make()
+    assert len(data) > 200
+    (found,) = read(Path("/project"), images=((4, Image(media_type, packed(data))),), image_bytes=200)
+    assert found.position == 4
+    assert isinstance(found.part, Text)
+    assert found.part.text.startswith(f"[image not shown to you: {media_type}, ")
+    assert found.part.text.endswith(" KiB, larger than the 0.19 KiB that the model takes]")
+    assert found.notice.startswith("The picture in your message (")
+    assert found.notice.endswith("so it only got a note; send a smaller one.")
+
+
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")  # no error outside of tests
+def test_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = png(300, 300)
+    given = ((0, Image("image/png", packed(data))),)
+    (before,) = read(Path("/project"), images=given, image_bytes=9000)
+    assert isinstance(before.part, Image)
+    for bound in (300 * 300 - 1, 100):  # a warning of Pillow, and its error
+        monkeypatch.setattr(Pillow, "MAX_IMAGE_PIXELS", bound)
+        (after,) = read(Path("/project"), images=given, image_bytes=9000)
+        assert isinstance(after.part, Text)
+
+
+def test_data_that_is_no_base64() -> None:
+    (found,) = read(Path("/project"), images=((0, Image("image/png", "é" * 900)),), image_bytes=200)
+    assert isinstance(found.part, Text)
+
+
+@pytest.fixture
+def no_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+
+
+@pytest.mark.usefixtures("no_pillow")
+def test_without_pillow_the_user_hears_of_it(root: Path) -> None:
+    data = b"\x89PNG\r\n\x1a\n".ljust(7549747, b"x")
+    (root / "a.png").write_bytes(data)
+    linked, given = read(root, "a.png", images=((2, Image("image/png", packed(data))),))
+    assert given == Attachment(
+        position=2,
+        part=Text("[image not shown to you: image/png, 7.2 MiB, larger than the 5 MiB that the model takes]"),
+        notice="The picture in your message (7.2 MiB) is larger than the model takes (5 MiB), so it only got a "
+        "note; send a smaller one, or install zidane-acp[images] to have it shrunk.",
+    )
+    assert linked.part == Link(f"file://{root}/a.png", "a.png")
+    assert linked.notice == (
+        'The file "a.png" in your message (7.2 MiB) is larger than the model takes (5 MiB), so it got only its '
+        "name; send a smaller one, or install zidane-acp[images] to have it shrunk."
+    )
+
+
+def test_pillow_is_imported_only_for_a_picture_that_is_too_large(root: Path, no_pillow: None) -> None:
+    (root / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n fake")
+    assert isinstance(one(root, "a.png").part, Image)
+
+
+def test_a_picture_out_of_reach(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attachments, "IMAGE_REACH", 9000)
+    (root / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n".ljust(9001))
+    found = one(root, "a.png", image_bytes=100)
+    assert "is a picture of more than 8.78 KiB, so the model got only its name" in found.notice
+
+
+@pytest.mark.parametrize(
+    "fields", [{"images_taken": False}, {"images": ((0, Image("image/heic", "AAAA" * 900)),)}]
+)
+def test_pictures_of_no_use_to_the_model_are_left_to_the_codec(fields: dict[str, Any]) -> None:
+    large = ((0, Image("image/png", packed(png(300, 300)))),)
+    assert read(Path("/project"), **{"images": large, "image_bytes": 200, **fields}) == ()
+
+
+# Behind the port -----------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_the_performer_reads_attachments(root: Path) -> None:
+    (root / "a").write_text("text")
+    what = ReadAttachments(cwd=str(root), roots=(str(root),), links=linked(root, "a"), image_bytes=9)
+    host: Any = None  # whatever runs the tools
+    performer = perform.Performer({}, host, None, anyio.lowlevel.checkpoint)
+    found = await performer.run(what, lambda _: None)
+    assert isinstance(found, AttachmentsRead)
+    assert text_of(found.attachments[0]) == "text"
+
+
+@pytest.mark.anyio
+async def test_a_cancel_leaves_the_thread_behind_and_it_ends_with_the_next_file(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a").write_text("text")
+    begun, release, ended = Event(), Event(), Event()
+    resolved: list[str] = []
+    resolve, entire = attachments.resolve, attachments.read_attachments
+
+    def slow(*given: Any) -> Any:
+        resolved.append(given[0])
+        begun.set()
+        release.wait(30)
+        return resolve(*given)
+
+    def whole(*given: Any) -> Any:
+        try:
+            return entire(*given)
+        finally:
+            ended.set()
+
+    monkeypatch.setattr(attachments, "resolve", slow)
+    monkeypatch.setattr(attachments, "read_attachments", whole)
+    what = ReadAttachments(cwd=str(root), roots=(str(root),), links=linked(root, "a", "a"), image_bytes=9)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(LocalFiles().attach, what)
+            await anyio.to_thread.run_sync(begun.wait)
+            tasks.cancel_scope.cancel()
+    release.set()
+    assert ended.wait(30)
+    assert len(resolved) == 1
