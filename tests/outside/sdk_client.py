@@ -27,6 +27,9 @@ TEE = Path(__file__).with_name("tee.py")
 class ScriptedClient:
     """An editor that answers permission questions in a given order and keeps what it is shown."""
 
+    capabilities: Any = None
+    """What it advertises in `initialize`."""
+
     def __init__(self, answers: list[str]) -> None:
         self.answers = answers
         self.questions: list[tuple[ToolCallUpdate, list[PermissionOption]]] = []
@@ -93,7 +96,10 @@ async def initialized(
         transport_kwargs={"stderr": None},
     ) as (connection, process):
         greeting = await asyncio.wait_for(
-            connection.initialize(protocol_version=acp.PROTOCOL_VERSION), PATIENCE
+            connection.initialize(
+                protocol_version=acp.PROTOCOL_VERSION, client_capabilities=client.capabilities
+            ),
+            PATIENCE,
         )
         assert greeting.protocol_version == 1
         assert greeting.agent_info is not None and greeting.agent_info.name
