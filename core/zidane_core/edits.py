@@ -204,6 +204,12 @@ def written_text(previous: str | None, content: str) -> str:
     return content if previous is None or "\r" in content else _adopting(previous, content, "\n")
 
 
+def ending_as(text: str, other: str) -> str:
+    r"""The text with the usual line ending of another one, unless it has \r itself."""
+    usual = _usual(other)
+    return text if "\r" in text or usual == "\n" else text.replace("\n", usual)
+
+
 def plain(text: str) -> str:
     r"""The text with \n as its only line ending: by it two texts are the same, whatever their line endings."""
     return _plain(text)

@@ -287,7 +287,29 @@ def test_several_edits_are_made_or_none() -> None:
     again(driver, ("multi_edit", {"path": "a", "edits": edits[:1]}))
     editor(driver, "one\r\n")
     editor(driver, "one\r\n")
-    assert driver.open[driver.only_asked("fs/write_text_file")]["params"]["content"] == "two\r\n"
+    assert driver.open[driver.only_asked("fs/write_text_file")]["params"]["content"] == "two\n"
+
+
+@pytest.mark.parametrize(
+    ("on_disk", "in_editor", "written_as"),
+    [
+        ("one\r\nb\r\n", "one\nb\n", "two\r\nb\r\n"),
+        ("one\r\nb\n", "one\nb\n", "two\r\nb\n"),
+        ("one\r\n", "one\nunsaved\n", "two\r\nunsaved\r\n"),
+        ("one\n", "one\r\nunsaved\r\n", "two\r\nunsaved\r\n"),
+    ],
+)
+def test_the_line_endings_of_the_file_stay_whatever_the_editor_shows(
+    on_disk: str, in_editor: str, written_as: str
+) -> None:
+    driver, _ = begun(EDIT, disk=on_disk)
+    editor(driver, in_editor)
+    editor(driver, in_editor)
+    driver.answer(driver.only_asked("fs/write_text_file"))
+    driver.work()
+    assert [params["content"] for params in written(driver)] == [written_as]
+    diff = driver.card()["content"][0]
+    assert ("\r" in diff["oldText"]) == ("\r" in diff["newText"])
 
 
 def test_a_failed_write_goes_to_the_disk_as_the_same_text() -> None:

@@ -109,7 +109,8 @@ def _read(state: Writing, work: Work, got: Got) -> Turned:
         judged = judge(got.text, disk, work.seen.get(disk.shown), work.commanded)
         if judged.standing == "torn" and work.name != "write_file":
             return state, (Done(failed(torn(_given(work)))),)
-        state, signals = _based(state, work, disk, judged.text)
+        # Where they differ in line endings only, those of the disk are the file's.
+        state, signals = _based(state, work, disk, disk.text if judged.standing == "same" else judged.text)
     elif disk.kind == "missing":
         state, signals = _based(state, work, disk, None)
     else:
@@ -155,7 +156,8 @@ def _digest(text: str | None) -> str:
 
 def _changed_to(state: Writing, work: Work, disk: FileSeen) -> tuple[Writing, tuple[Signal, ...]]:
     if state.allowed:
-        write = Ask("write", WriteFile(disk.shown, state.after))
+        # An editor may show every line end as \n and write what it is given: the file's own are given.
+        write = Ask("write", WriteFile(disk.shown, edits.ending_as(state.after, disk.text)))
         return state, (write, Job("write bound", Wait(FILE_WITHIN)))
     preview = preview_of(disk, work)
     return state, (Ready(replace(preview, diffs=_diffs(state, disk), digest=_digest(state.before))),)
