@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 sys.path[:0] = [str(Path(__file__).parents[1] / "node.d")]
 
+from hands import client_edit, servers, terminals  # noqa: E402
 from node_packages import NodeMissing  # noqa: E402  # its folder is put on the path above
 from peers import Connection, Peer, clock, echo_agents, provider, resident, started  # noqa: E402
 from rows import Row, at_most, percentile, table  # noqa: E402
@@ -173,6 +174,9 @@ MEASURES: Final[dict[str, Callable[[Bench], list[Row]]]] = {
     "load": loading,
     "list": listing,
     "saving": saving,
+    "servers": servers,
+    "client-edit": client_edit,
+    "terminals": terminals,
 }
 
 
