@@ -140,13 +140,14 @@ def _count(pattern: re.Pattern[str], text: str) -> int:
 
 def _plain(text: str) -> str:
     """The text with \\n as its only line ending."""
-    return _NEWLINE.sub("\n", text)
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _usual(text: str) -> str:
     r"""The most frequent line ending of a text; \n when there is none."""
-    endings = _NEWLINE.findall(text)
-    return max(("\n", "\r\n", "\r"), key=endings.count) if endings else "\n"
+    both = text.count("\r\n")
+    counts = {"\n": text.count("\n") - both, "\r\n": both, "\r": text.count("\r") - both}
+    return max(counts, key=lambda ending: counts[ending])
 
 
 def _adopting(old: str, new: str, usual: str) -> str:
