@@ -11,8 +11,8 @@ import anyio.to_thread
 
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
-from zidane_acp.ports import Model, StoreProblem, Tools
-from zidane_core.agent.effects import Journal, Log, Release, Save, Send, Start, Stop
+from zidane_acp.ports import Mcp, McpProblem, Model, StoreProblem, Tools
+from zidane_core.agent.effects import Journal, Log, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
     Deleted,
@@ -30,14 +30,18 @@ from zidane_core.agent.work import (
     CheckPaths,
     DeleteThread,
     FindThread,
+    GetMcpPrompt,
     ListThreads,
     LoadThread,
     Rest,
+    RunMcpCall,
+    RunMcpServer,
     RunModel,
     RunTool,
     Wait,
     What,
 )
+from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.stored import Piece
 from zidane_core.data.tools import ToolOutput
 from zidane_core.faults import ErrorCode, Fault
@@ -55,11 +59,13 @@ class Performer:
         tools: Tools,
         keeper: Keeper | None,
         room: Callable[[], Awaitable[None]],
+        mcp: Mcp | None = None,
     ) -> None:
         self._models = models
         self._tools = tools
         self._keeper = keeper
         self._room = room
+        self._mcp = mcp
 
     async def run(self, what: What, report: Report) -> JobValue | JobOutcome:
         """Do what was started, to its end."""
@@ -72,6 +78,9 @@ class Performer:
             return await performed(self, what, report)
         except StoreProblem as problem:
             return Failed(Fault(ErrorCode.INTERNAL_ERROR, str(problem), {"kind": "store"}))
+        except McpProblem as problem:
+            data: dict[str, object] = {"kind": "mcp", "server": problem.server}
+            return Failed(Fault(ErrorCode.INTERNAL_ERROR, str(problem), data))
 
     async def _model(self, what: RunModel, report: Report) -> JobValue | JobOutcome:
         model = self._models[what.request.model.value]
@@ -85,6 +94,26 @@ class Performer:
             report((piece,))
 
         return await self._tools.run(what, output)
+
+    async def _mcp_server(self, what: RunMcpServer, report: Report) -> JobValue | JobOutcome:
+        def tell(told: McpOffer | McpPageDone) -> None:
+            report((told,))
+
+        await self._servers(what.config.name).serve(what, tell, report.ask)
+
+    async def _mcp_call(self, what: RunMcpCall, report: Report) -> JobValue | JobOutcome:
+        def output(piece: ToolOutput) -> None:
+            report((piece,))
+
+        return await self._servers(what.server).call(what, output)
+
+    async def _mcp_prompt(self, what: GetMcpPrompt, report: Report) -> JobValue | JobOutcome:
+        return await self._servers(what.server).prompt(what)
+
+    def _servers(self, name: str) -> Mcp:
+        if self._mcp is None:
+            raise McpProblem(name, f"The MCP server {name} cannot be used: this agent connects to none.")
+        return self._mcp
 
     async def _check_paths(self, what: CheckPaths, report: Report) -> JobValue | JobOutcome:
         # In a thread, since a folder on a dead network drive would hold up everything else.
@@ -144,6 +173,9 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
         {
             RunModel: Performer._model,
             RunTool: Performer._tool,
+            RunMcpServer: Performer._mcp_server,
+            RunMcpCall: Performer._mcp_call,
+            GetMcpPrompt: Performer._mcp_prompt,
             CheckPaths: Performer._check_paths,
             FindThread: Performer._find,
             LoadThread: Performer._load,
@@ -177,6 +209,7 @@ def performers(send: Callable[[Send], None], jobs: Jobs, keeper: Keeper | None) 
             Send: send,
             Start: lambda effect: jobs.start(effect.key, effect.what),
             Stop: lambda effect: jobs.stop(effect.key),
+            Reply: jobs.reply,
             Log: lambda effect: LOGGER.log(LEVELS[effect.level], effect.text),
         }
     )
