@@ -42,13 +42,15 @@ def start_of(server: RunMcpServer, inherited: Mapping[str, str]) -> Start:
     """Find the command of a server as the system would, in its folder and with its variables. Raises NoCommand."""
     config = server.config
     environment = {**inherited, **dict(config.env)}
+    if not config.command:
+        raise NoCommand("no command is given")
     if not os.path.isdir(server.cwd):
         raise NoCommand(f"there is no folder {server.cwd}")
     if any("\0" in word for word in (config.command, *config.args, *environment, *environment.values())):
         raise NoCommand("its command or a variable holds a zero byte")
     # A path is relative to the folder of the server; a name is looked up on its own PATH, on Windows with PATHEXT.
     path = os.path.join(server.cwd, config.command) if os.path.dirname(config.command) else config.command
-    found = shutil.which(path, path=environment.get("PATH", os.defpath)) if config.command else None
+    found = shutil.which(path, path=environment.get("PATH", os.defpath))
     if found is None:
         there = os.path.exists(path) and path != config.command
         raise NoCommand(

@@ -91,7 +91,7 @@ class Connection:
             raise
         scope.deadline = math.inf
         self._linked = True
-        linked(Link(self._name, session, lost, self._secrets, self._elicit))
+        linked(Link(self._name, session, lost, self._secrets, self._elicit, self._way.renewable))
         self._report(offer)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._list_again, session)

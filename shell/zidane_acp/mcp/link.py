@@ -34,16 +34,23 @@ class Session(ClientSession):
 
 
 class Link:
-    """A session that is initialized; `lost` is set when it is over."""
+    """A session that is initialized; `lost` is set when it is over, `again` whether another one may follow."""
 
     def __init__(
-        self, name: str, session: Session, lost: anyio.Event, secrets: Iterable[str], elicit: Elicit
+        self,
+        name: str,
+        session: Session,
+        lost: anyio.Event,
+        secrets: Iterable[str],
+        elicit: Elicit,
+        again: bool,
     ) -> None:
         self.lost = lost
         self._name = name
         self._session = session
         self._secrets = tuple(secrets)
         self._elicit = elicit
+        self._again = again
 
     async def call(self, call: RunMcpCall, report: Callable[[ToolOutput], None]) -> ToolResult:
         """One call; a failure is a failed result. Raises Unprocessed."""
@@ -56,7 +63,7 @@ class Link:
         try:
             result = await self._session.call_tool(call.tool, call.arguments, progress_callback=told)
         except MCPError as error:
-            if attempt.refused:
+            if self._again and not attempt.begun:
                 raise Unprocessed from None
             if error.code == types.URL_ELICITATION_REQUIRED:
                 return await self._pages_first(error)
@@ -66,7 +73,7 @@ class Link:
         except ValidationError:
             return failed(f"The MCP server {self._name} gave a result that is none of the protocol.")
         except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            if attempt.refused:
+            if self._again and not attempt.begun:
                 raise Unprocessed from None
             return failed(LOST.format(self._name))
         finally:
@@ -81,11 +88,11 @@ class Link:
         try:
             return prompt_of(await self._session.get_prompt(wanted.prompt, wanted.arguments))
         except MCPError as error:
-            if attempt.refused:
+            if self._again and not attempt.begun:
                 raise Unprocessed from None
             raise McpProblem(self._name, self._told(error.message, start)) from None
         except (ValidationError, RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            if attempt.refused:
+            if self._again and not attempt.begun:
                 raise Unprocessed from None
             raise McpProblem(self._name, sentence(start + type(error).__name__)) from None
         finally:

@@ -18,17 +18,17 @@ LEAVE_WITHIN: Final = 0.3
 SESSION: Final = "mcp-session-id"
 VERSION: Final = "mcp-protocol-version"
 
-UNREACHED: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-"""What happens before the server has seen anything of a request."""
+_SENDING: Final = "send_request_headers.started"
+"""The end of the name of the step from which on a server may have seen a request."""
 
 MEANINGS: Final = {401: "; check its headers", 403: "; check its headers", 404: "; check its URL"}
 
 
 class Attempt:
-    """One call as its HTTP request sees it; `refused` when the server cannot have begun with it."""
+    """One call as its HTTP request sees it; `begun` when the server may have begun with it."""
 
     def __init__(self) -> None:
-        self.refused = False
+        self.begun = False
 
 
 ATTEMPT: Final[ContextVar[Attempt | None]] = ContextVar("zidane_acp_mcp_attempt", default=None)
@@ -93,8 +93,6 @@ class Web:
         """A request found no answer."""
         what = hidden(str(error), self._secrets) or type(error).__name__
         self.trouble = f"{request.url.host} cannot be reached ({what.rstrip('.')})"
-        if isinstance(error, UNREACHED):
-            _refuse()
         if self._fragile and request.method == "POST":
             self.lost.set()
 
@@ -107,16 +105,18 @@ class Web:
         return response.status_code == 404
 
     def _over(self, request: httpx2.Request) -> None:
-        _refuse()
+        attempt = ATTEMPT.get()
+        if attempt is not None:
+            attempt.begun = False
         self.trouble = "its session is over"
-        if self._fragile or ATTEMPT.get() is None:
+        if self._fragile or attempt is None:
             self.lost.set()  # else the call does it, when it has heard of its own failure
 
 
-def _refuse() -> None:
+async def _trace(step: str, _: object) -> None:
     attempt = ATTEMPT.get()
-    if attempt is not None:
-        attempt.refused = True
+    if attempt is not None and step.endswith(_SENDING):
+        attempt.begun = True
 
 
 class _Client(httpx2.AsyncClient):
@@ -134,6 +134,7 @@ class _Client(httpx2.AsyncClient):
         auth: "httpx2._types.AuthTypes | httpx2._client.UseClientDefault | None" = httpx2.USE_CLIENT_DEFAULT,
         follow_redirects: "bool | httpx2._client.UseClientDefault" = httpx2.USE_CLIENT_DEFAULT,
     ) -> httpx2.Response:
+        request.extensions = {**request.extensions, "trace": _trace}
         try:
             response = await super().send(
                 request, stream=stream, auth=auth, follow_redirects=follow_redirects
