@@ -13,6 +13,7 @@ from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options, Policy
+from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import ModelChoice, ThinkingLevel
 from zidane_core.data.tools import ToolSpec
 
@@ -68,6 +69,8 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     question. `store` keeps the sessions, and may be a function that makes what does; None keeps them in memory, as
     long as the server lives. `titles` lets the
     model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
+    `mcp_servers` are the user's own servers, used by every session; `mcp_within` is how many seconds the first prompt of
+    a session waits for servers that are starting.
     """
 
     provider: Model | ModelFactory | None = None
@@ -87,6 +90,8 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     titles: bool = False
     info: Implementation | None = None
     source: ModelSource | None = None
+    mcp_servers: tuple[McpServerConfig, ...] = ()
+    mcp_within: float = 5.0
 
 
 class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,7 +24,8 @@ SAFE_PYTHON: Final = ("-P", "-m", "zidane_acp.main")
 class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the flags and the environment say. `models[0]` is the default model; empty means the provider's.
 
-    `max_frame` is in bytes, `home` is the state folder or None for the platform's.
+    `max_frame` is in bytes, `home` is the state folder or None for the platform's, `config` the file of
+    settings or None for the one in `home` or in the platform's folder.
     """
 
     provider: str | None = None
@@ -34,6 +35,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     thinking: ThinkingLevel = "off"
     max_rounds: int = 50
     home: str | None = None
+    config: str | None = None
     script: str | None = None
     log_level: LogLevel = "warning"
     log_file: str | None = None
@@ -102,6 +104,12 @@ FLAGS: Final[tuple[Flag, ...]] = (
     ),
     Flag(name="max-rounds", field="max_rounds", type="count", metavar="N", help="Model rounds in one turn."),
     Flag(name="home", field="home", metavar="DIR", help="Folder of the state; default: the platform's."),
+    Flag(
+        name="config",
+        field="config",
+        metavar="FILE",
+        help="File with the MCP servers of every session (TOML); default: the user's.",
+    ),
     Flag(name="script", field="script", metavar="FILE", help="Script of the replay provider (JSON)."),
     Flag(
         name="log-level",
