@@ -1,7 +1,9 @@
 """A connection to a server from its start to its loss: initialize, list, keep, list again."""
 
+import logging
 import math
 from collections.abc import Callable, Iterable
+from typing import Final
 
 import anyio
 import mcp_types as types
@@ -16,9 +18,12 @@ from zidane_acp.mcp.reasons import hidden, leaf, sentence
 from zidane_acp.mcp.streams import Streams
 from zidane_acp.mcp.ways import Way
 from zidane_acp.ports import Ask, McpProblem
+from zidane_acp.where import where
 from zidane_core import __version__
 from zidane_core.agent.work import RunMcpServer
 from zidane_core.data.mcp import McpOffer, McpPageDone
+
+LOGGER: Final = logging.getLogger("zidane_acp.mcp")
 
 
 class Connection:
@@ -59,6 +64,7 @@ class Connection:
                     await self._keep(session, streams.lost, linked, scope)
         except Exception as error:
             failure = error
+            LOGGER.debug("the connection to an MCP server failed: %s", where(leaf(error)))
         if scope.cancelled_caught:
             said = f" ({self._way.said})" if self._way.said else ""
             text = f"The MCP server {self._name} did not answer within {self._server.within:g} s{said}"

@@ -44,11 +44,12 @@ class Web:
     def __init__(self, config: McpServerConfig, secrets: Iterable[str], fragile: bool = False) -> None:
         self.lost = anyio.Event()
         self.trouble = ""
-        self._headers = dict(config.headers)
+        self._headers = list(config.headers)
         self._url = config.url
         self._secrets = tuple(secrets)
         self._fragile = fragile
         self._session: dict[str, str] = {}
+        self._streaming = False
 
     def client(self) -> httpx2.AsyncClient:
         """A client that tells us what happens. An answer may take for ever; the user can cancel it."""
@@ -74,43 +75,45 @@ class Web:
     async def answered(self, request: httpx2.Request, response: httpx2.Response) -> None:
         """Look at an answer: which session it is, and whether it still is one."""
         if response.status_code < 400:
-            for name in (SESSION, VERSION):
-                value = response.headers.get(name) or request.headers.get(name)
-                if value and (SESSION in self._session or name == SESSION):
-                    self._session[name] = value
-            return
-        if request.method == "DELETE":
-            return
-        if (
-            response.status_code != 405 or request.method != "GET"
-        ):  # a server need not have a stream of its own
-            note = MEANINGS.get(response.status_code, "")
-            self.trouble = f"it answered with HTTP {response.status_code}{note}"
-        if await self._is_over(request, response) or (self._fragile and request.method == "POST"):
-            self._over(request)
+            self._streaming = self._streaming or request.method == "GET"
+            self._note(request, response)
+        elif request.method == "POST" or (request.method == "GET" and (self._streaming or self._fragile)):
+            # A server need not have a stream of its own, and its refusal to give one means nothing.
+            await self._refused(request, response)
 
     def failed(self, request: httpx2.Request, error: httpx2.TransportError) -> None:
-        """A request found no answer."""
-        what = hidden(str(error), self._secrets) or type(error).__name__
+        """A request found no answer. What a client refuses to send may be quoted in its text."""
+        known = isinstance(error, httpx2.NetworkError | httpx2.TimeoutException)
+        what = (hidden(str(error), self._secrets) if known else "") or type(error).__name__
         self.trouble = f"{request.url.host} cannot be reached ({what.rstrip('.')})"
         if self._fragile and request.method == "POST":
             self.lost.set()
 
+    def _note(self, request: httpx2.Request, response: httpx2.Response) -> None:
+        for name in (SESSION, VERSION):
+            value = response.headers.get(name) or request.headers.get(name)
+            if value and (SESSION in self._session or name == SESSION):
+                self._session[name] = value
+
+    async def _refused(self, request: httpx2.Request, response: httpx2.Response) -> None:
+        attempt = ATTEMPT.get()
+        over = await self._is_over(request, response)
+        if over and attempt is not None:
+            attempt.begun = False
+        note = MEANINGS.get(response.status_code, "")
+        status = f"it answered with HTTP {response.status_code}{note}"
+        self.trouble = "its session is over" if over else status
+        # Where a call waits for this answer, the call does it when it has heard of its own failure.
+        if (self._fragile and request.method == "POST") or (over and attempt is None):
+            self.lost.set()
+
     async def _is_over(self, request: httpx2.Request, response: httpx2.Response) -> bool:
         """404 says by the book that a session is over; many servers say 400 and a sentence about the session."""
-        if SESSION not in request.headers:
+        if SESSION not in request.headers and not (self._fragile and request.method == "POST"):
             return False
         if response.status_code == 400:
             return b"session" in (await response.aread()).lower()
         return response.status_code == 404
-
-    def _over(self, request: httpx2.Request) -> None:
-        attempt = ATTEMPT.get()
-        if attempt is not None:
-            attempt.begun = False
-        self.trouble = "its session is over"
-        if self._fragile or attempt is None:
-            self.lost.set()  # else the call does it, when it has heard of its own failure
 
 
 async def _trace(step: str, _: object) -> None:
@@ -122,7 +125,7 @@ async def _trace(step: str, _: object) -> None:
 class _Client(httpx2.AsyncClient):
     """Shows each request to the `Web`. A subclass, since hooks see no failures and a transport ends the proxies."""
 
-    def __init__(self, web: Web, *, headers: dict[str, str], timeout: httpx2.Timeout) -> None:
+    def __init__(self, web: Web, *, headers: list[tuple[str, str]], timeout: httpx2.Timeout) -> None:
         super().__init__(headers=headers, timeout=timeout)
         self._web = web
 

@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import threading
 from pathlib import Path
 
 import anyio
@@ -97,6 +98,18 @@ async def test_nothing_is_started_after_the_end(bench: Bench) -> None:
     assert "was closed with the connection" in await bench.problem(command("stdio"))
 
 
+async def test_the_package_is_loaded_beside_the_loop(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded, threads = servers._loaded, list[str]()
+
+    def load() -> object:
+        threads.append(threading.current_thread().name)
+        return loaded()
+
+    monkeypatch.setattr(servers, "_loaded", load)
+    await bench.connect(command("stdio"))
+    assert threads and threads[0] != threading.current_thread().name
+
+
 async def test_the_package_is_missing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise ImportError(SECRET)
@@ -130,6 +143,20 @@ async def test_a_server_that_is_not_there(bench: Bench, transport: str) -> None:
 async def test_a_url_that_is_none(bench: Bench, url: str) -> None:
     problem = await bench.problem(McpServerConfig(name="far", transport="streamable-http", url=url))
     assert problem == "The MCP server far could not be reached: its URL cannot be used."
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("value", [f"{SECRET}\n{SECRET}", f"{SECRET}é€"])
+async def test_a_header_that_cannot_be_sent(
+    bench: Bench, value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = f"http://127.0.0.1:{free_port()}/mcp"
+    config = McpServerConfig(
+        name="far", transport="streamable-http", url=url, headers=(("Authorization", value),)
+    )
+    problem = await bench.problem(config)
+    assert problem.startswith("The MCP server far could not be reached: ")
+    assert SECRET not in problem and SECRET not in caplog.text
 
 
 async def test_a_wrong_path(bench: Bench, http_server: WebServer) -> None:
