@@ -12,6 +12,7 @@ import anyio
 import anyio.to_thread
 import pytest
 from support.mcp_bench import SCRIPT, Bench, command
+from support.process import Process as Agent
 from support.process import alive
 
 from zidane_acp import server as server_module
@@ -122,6 +123,56 @@ def test_nothing_is_left_of_a_killed_agent(tmp_path: Path) -> None:
         running = [int(pid) for pid in pids.read_text().split()]
         assert all(map(alive, running))
         agent.send_signal(signal.SIGKILL)
+        until(lambda: not any(map(alive, running)))
+
+
+# The agent as a process -----------------------------------------------------------------------------------
+
+STARTING = """
+import sys
+import zidane_acp.serve as serve
+from zidane_core.agent.work import RunMcpServer
+from zidane_core.data.mcp import McpServerConfig
+
+inner = serve.performers
+
+
+def performers(send, jobs, keeper):
+    config = McpServerConfig(name="tests", transport="stdio", command=sys.executable, args=("-c", SCRIPT))
+    jobs.start("a job of the test", RunMcpServer(session="s", config=config, cwd=ROOT, roots=(ROOT,), within=60))
+    return inner(send, jobs, keeper)
+
+
+serve.performers = performers
+"""
+"""Connects a server as soon as the loop runs; the core knows nothing of that job."""
+
+FAMILY = """
+import os, signal, subprocess, sys, time
+signal.signal(15, signal.SIG_IGN)
+sleeper = "import os, time; print(os.getpid(), file=open('pids', 'a'), flush=True); time.sleep(600)"
+for own in (False, True):
+    subprocess.Popen([sys.executable, "-S", "-c", sleeper], start_new_session=own)
+print(os.getpid(), file=open("pids", "a"), flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("end", ["eof", "terminated", "killed"])
+def test_nothing_is_left_of_an_agent(tmp_path: Path, end: str) -> None:
+    before = f"ROOT, SCRIPT = {str(tmp_path)!r}, {FAMILY!r}\n{STARTING}"
+    with Agent("--provider", "offline", before=before) as agent:
+        agent.session(tmp_path)  # it is answered, whatever the server does
+        pids = tmp_path / "pids"
+        until(lambda: pids.exists() and len(pids.read_text().split()) == 3)
+        running = [int(pid) for pid in pids.read_text().split()]
+        began = time.monotonic()
+        if end == "eof":
+            assert agent.close() == 0
+        else:
+            agent.child.send_signal(signal.SIGTERM if end == "terminated" else signal.SIGKILL)
+            agent.child.wait(10)
+        assert time.monotonic() - began < SOON
         until(lambda: not any(map(alive, running)))
 
 
