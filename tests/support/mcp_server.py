@@ -13,13 +13,21 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.prompts.base import AssistantMessage, UserMessage
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import UrlElicitationRequiredError
+from mcp.shared.message import SessionMessage
 from mcp_types import (
+    UNSUPPORTED_PROTOCOL_VERSION,
     AudioContent,
     BlobResourceContents,
     CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
     ElicitRequestURLParams,
+    ElicitResult,
     EmbeddedResource,
+    ErrorData,
     ImageContent,
+    InputRequiredResult,
+    JSONRPCError,
     ResourceLink,
     TextContent,
     TextResourceContents,
@@ -210,11 +218,39 @@ def review(path: str, depth: str = "low") -> list[Any]:
     ]
 
 
-async def over_stdio() -> None:
+async def ask_newer(ctx: Context) -> CallToolResult | InputRequiredResult:
+    """Asks for a name by an answer."""
+    if ctx.input_responses is None:
+        asked = ElicitRequestFormParams(message="Who are you?", requested_schema=Name.model_json_schema())
+        return InputRequiredResult(input_requests={"who": ElicitRequest(params=asked)})
+    answer = ctx.input_responses["who"]
+    assert isinstance(answer, ElicitResult)
+    return CallToolResult(content=[TextContent(text=f"{answer.action} {(answer.content or {}).get('name')}")])
+
+
+async def more_newer(ctx: Context) -> CallToolResult:
+    """Offers a tool more."""
+    server.add_tool(lambda: "x", name="another", description="Another.")
+    await ctx.notify_tools_changed()
+    return CallToolResult(content=[TextContent(text="ok")])
+
+
+async def over_stdio(newer: bool = False) -> None:
     low = server._lowlevel_server
     changes = NotificationOptions(prompts_changed=True, tools_changed=True)
     async with stdio_server() as (read, write):
+        if newer:
+            await refuse_handshake(read, write)
         await low.run(read, write, low.create_initialization_options(changes))
+
+
+async def refuse_handshake(read: Any, write: Any) -> None:
+    """What a server says that speaks only a newer version."""
+    first = (await read.receive()).message
+    assert first.method == "initialize"
+    data = {"supported": ["2026-07-28"], "requested": "2025-11-25"}
+    error = ErrorData(code=UNSUPPORTED_PROTOCOL_VERSION, message="Unsupported protocol version", data=data)
+    await write.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=first.id, error=error)))
 
 
 def main() -> None:
@@ -225,6 +261,10 @@ def main() -> None:
     elif how == "broken":
         print(f"no database for {os.environ.get('TEST_SECRET')}", file=sys.stderr)
         sys.exit(3)
+    elif how == "newer":
+        server.add_tool(ask_newer)
+        server.add_tool(more_newer)
+        anyio.run(over_stdio, True)
     elif how == "stdio":
         print("Welcome to the server!", flush=True)
         anyio.run(over_stdio)

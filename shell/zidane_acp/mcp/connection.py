@@ -12,6 +12,7 @@ from mcp import MCPError
 from mcp.client.session import ClientRequestContext, IncomingMessage
 
 from zidane_acp.mcp.link import Link, Session
+from zidane_acp.mcp.newer import begin, listen_for_changes
 from zidane_acp.mcp.offers import offer_of
 from zidane_acp.mcp.questions import answer_of, question_of, roots_of
 from zidane_acp.mcp.reasons import hidden, leaf, sentence
@@ -90,7 +91,7 @@ class Connection:
         self, session: Session, lost: anyio.Event, linked: Callable[[Link], None], scope: anyio.CancelScope
     ) -> None:
         try:
-            await session.initialize()
+            await begin(session)
             offer = await self._offer(session)
         except Exception as error:
             self._reason = await self._why(error)
@@ -101,6 +102,7 @@ class Connection:
         self._report(offer)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._list_again, session)
+            tasks.start_soon(listen_for_changes, session, self.change)
             await lost.wait()
             self._reason = await self._why(None)
             tasks.cancel_scope.cancel()

@@ -8,6 +8,7 @@ import mcp_types as types
 from mcp import ClientSession, MCPError, UrlElicitationRequiredError
 from pydantic import ValidationError
 
+from zidane_acp.mcp.newer import answered
 from zidane_acp.mcp.reasons import hidden, sentence
 from zidane_acp.mcp.results import failed, prompt_of, result_of
 from zidane_acp.mcp.web import ATTEMPT, Attempt
@@ -61,7 +62,17 @@ class Link:
         attempt = Attempt()
         mark = ATTEMPT.set(attempt)
         try:
-            result = await self._session.call_tool(call.tool, call.arguments, progress_callback=told)
+            result = await answered(
+                self._session,
+                lambda responses, state: self._session.call_tool(
+                    call.tool,
+                    call.arguments,
+                    progress_callback=told,
+                    input_responses=responses,
+                    request_state=state,
+                    allow_input_required=True,
+                ),
+            )
         except MCPError as error:
             if self._again and not attempt.begun:
                 raise Unprocessed from None
@@ -86,7 +97,16 @@ class Link:
         mark = ATTEMPT.set(attempt)
         start = f"The MCP server {self._name} could not give the prompt {wanted.prompt}: "
         try:
-            return prompt_of(await self._session.get_prompt(wanted.prompt, wanted.arguments))
+            result = await answered(
+                self._session,
+                lambda responses, state: self._session.get_prompt(
+                    wanted.prompt,
+                    wanted.arguments,
+                    input_responses=responses,
+                    request_state=state,
+                    allow_input_required=True,
+                ),
+            )
         except MCPError as error:
             if self._again and not attempt.begun:
                 raise Unprocessed from None
@@ -97,6 +117,7 @@ class Link:
             raise McpProblem(self._name, sentence(start + type(error).__name__)) from None
         finally:
             ATTEMPT.reset(mark)
+        return prompt_of(result)
 
     async def _pages_first(self, error: MCPError) -> ToolResult:
         """The server wants pages opened before it does anything: ask the user for each, and let the model try again."""

@@ -191,3 +191,14 @@ async def test_headers_are_sent_as_given(bench: Bench, http_server: WebServer) -
     await bench.connect(http_server.config(headers=(("Authorization", "Bearer abc"), ("X-Own", "1"))))
     assert await bench.text("header", name="authorization") == "Bearer abc"
     assert await bench.text("header", name="x-own") == "1"
+
+
+async def test_a_server_of_a_newer_version(bench: Bench) -> None:
+    offer = await bench.connect(command("newer"))
+    assert "echo" in {tool.name for tool in offer.tools} and offer.prompts
+    assert await bench.text("echo", text="x") == "x"
+    bench.answers.append('{"action":"accept","content":{"name":"Ada"}}')
+    assert await bench.text("ask_newer") == "accept Ada"
+    assert len(await bench.prompt("review", path="a")) == 3
+    await bench.text("more_newer")
+    await bench.until(lambda: "another" in {tool.name for tool in bench.offers[-1].tools})
