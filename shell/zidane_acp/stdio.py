@@ -5,12 +5,13 @@ Nothing here imports the event loop before the first answer is out.
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from zidane_acp import wiring
 from zidane_acp.beginning import answer_first, fresh
 from zidane_acp.clock import Clock
+from zidane_acp.config import read_config
 from zidane_acp.descriptors import fill_missing, open_appending, take_stdin, take_stdout
 from zidane_acp.options import StdioOptions, opened_of
 from zidane_acp.settings import LogLevel, Settings
@@ -26,7 +27,8 @@ TRACE_WITHIN: Final = 0.5
 
 def run(settings: Settings) -> int:
     """Serve with the settings of the command line; gives the exit code."""
-    options = wiring.options_of(settings, os.environ)
+    config = read_config(settings)
+    options = wiring.options_of(settings, os.environ, config)
     if isinstance(options, wiring.WiringProblem):
         return _refuse(options.message)
     try:
@@ -34,7 +36,7 @@ def run(settings: Settings) -> int:
     except OSError as error:
         return _cannot("--log-file", error)
     try:
-        return serve_stdio(options, lambda: _configure_log(settings.log_level, log))
+        return serve_stdio(options, lambda: _begun(settings.log_level, log, config.warnings))
     except TraceProblem as problem:
         return _cannot("--trace", problem.error)
 
@@ -90,10 +92,14 @@ def _trace(path: str) -> "Trace":
         raise TraceProblem(error) from error
 
 
-def _configure_log(level: LogLevel, descriptor: int) -> None:
+def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str]) -> None:
+    import logging
+
     from zidane_acp import log
 
     log.configure(level, descriptor)
+    for warning in warnings:
+        logging.getLogger("zidane_acp.config").warning("%s", warning)
 
 
 def _cannot(flag: str, error: OSError) -> int:

@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from zidane_acp.config import Config
 from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions, choice_of
 from zidane_acp.ports import Model, Store
 from zidane_acp.settings import Settings
@@ -15,6 +16,8 @@ from zidane_core.data.models import ModelChoice
 from zidane_core.fp import fold
 from zidane_core.models import providers
 from zidane_core.models.codec import Endpoint
+
+NO_CONFIG: Final = Config()
 
 
 class WiringProblem(msgspec.Struct, frozen=True, gc=False):
@@ -26,12 +29,16 @@ class WiringProblem(msgspec.Struct, frozen=True, gc=False):
 Wired: TypeAlias = AcpServerOptions | WiringProblem
 
 
-def options_of(settings: Settings, env: Mapping[str, str]) -> StdioOptions | WiringProblem:
-    """The options of the agent that the settings ask for. Nothing is looked up outside of `env`."""
+def options_of(
+    settings: Settings, env: Mapping[str, str], config: Config = NO_CONFIG
+) -> StdioOptions | WiringProblem:
+    """The options of the agent that the settings and the user's file ask for. Nothing is looked up outside of them
+    and of `env`."""
     name, source = _provider(settings, env)
     wired = _EMBEDDED.get(name, _remote)(settings, env, name, source)
     if isinstance(wired, WiringProblem):
         return wired
+    wired = msgspec.structs.replace(wired, mcp_servers=config.mcp_servers)
     return StdioOptions(server=wired, max_frame=settings.max_frame, trace=settings.trace)
 
 
@@ -65,6 +72,8 @@ def _server(
         store=lambda: _store(settings),
         titles=titles and not settings.plain_titles,
         source=source,
+        mcp_within=float(settings.mcp_wait),
+        trust_read_only=settings.trust_read_only,
     )
 
 

@@ -59,7 +59,7 @@ def test_problems_name_the_flag_and_what_is_allowed() -> None:
     assert "must not be empty" in problem("--model=")
 
 
-@pytest.mark.parametrize("flag", ["--agent", "--mode", "--config", "--compat", "--record", "--frob"])
+@pytest.mark.parametrize("flag", ["--agent", "--mode", "--compat", "--record", "--frob"])
 def test_an_unknown_flag_is_said_plainly(flag: str) -> None:
     assert problem(flag, "x").startswith(f"There is no flag {flag} in this version")
 

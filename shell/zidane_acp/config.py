@@ -1,0 +1,133 @@
+"""The user's file of settings that are too large for flags: the MCP servers that every session gets.
+
+What is wrong in it is a warning; the rest of it holds. A file that is not there costs one look.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
+
+from zidane_core.data.mcp import McpServerConfig
+from zidane_core.text import is_object
+
+if TYPE_CHECKING:
+    from zidane_acp.settings import Settings
+
+NAME: Final = "config.toml"
+OVER_HTTP: Final = frozenset({"url", "transport", "headers"})
+AS_PROCESS: Final = frozenset({"command", "args", "env"})
+
+
+class Config(msgspec.Struct, frozen=True, gc=False):
+    """What the file says. Each warning is one sentence that names the file and the key, and never a value."""
+
+    mcp_servers: tuple[McpServerConfig, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class McpTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A table `[mcp.NAME]`."""
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    url: str = ""
+    transport: Literal["streamable-http", "sse"] = "streamable-http"
+    headers: dict[str, str] = {}
+    enabled: bool = True
+
+
+def config_path(settings: "Settings", env: Mapping[str, str] = os.environ) -> Path:
+    """The file: `--config`, else `config.toml` in `--home`, else in the platform's folder of settings."""
+    if settings.config is not None:
+        return Path(settings.config)
+    if settings.home is not None:
+        return Path(settings.home, NAME)
+    if sys.platform in ("win32", "darwin"):
+        from platformdirs import user_config_path
+
+        return user_config_path("zidane-acp", appauthor=False) / NAME
+    # What platformdirs gives here; to import it takes longer than all the rest of this.
+    base = env.get("XDG_CONFIG_HOME", "").strip() or os.path.expanduser("~/.config")
+    return Path(base, "zidane-acp", NAME)
+
+
+def read_config(settings: "Settings") -> Config:
+    """What the user's file says; nothing when there is none. A file that was asked for must be there."""
+    path = config_path(settings)
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        asked = settings.config is not None
+        return Config(warnings=(f"There is no config file {path}; nothing was read.",) if asked else ())
+    except OSError as error:
+        return Config(warnings=(f"The config file {path} cannot be read: {error.strerror}.",))
+    return config_of(data, str(path))
+
+
+def config_of(data: bytes, file: str) -> Config:
+    """What the bytes of a file say."""
+    import tomllib
+
+    try:
+        whole: dict[str, object] = tomllib.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return Config(warnings=(f"The config file {file} is not UTF-8; nothing of it is used.",))
+    except tomllib.TOMLDecodeError as error:
+        # Only the place: the text may quote what stands there.
+        place = str(error).rpartition("(")[2].rstrip(")")
+        return Config(warnings=(f"The config file {file} is no TOML ({place}); nothing of it is used.",))
+    warnings = [_unknown(file, key) for key in whole if key != "mcp"]
+    tables = whole.get("mcp", {})
+    if not is_object(tables):
+        return Config(
+            warnings=(*warnings, f"{file}: mcp must be a table such as [mcp.files]; it is not used.")
+        )
+    found = [_server(file, name, table, warnings.append) for name, table in tables.items()]
+    return Config(tuple(server for server in found if server is not None), tuple(warnings))
+
+
+def _unknown(file: str, key: str) -> str:
+    return f"{file}: there is no setting {key}; it is not used."
+
+
+def _server(file: str, name: str, table: object, warn: Callable[[str], None]) -> McpServerConfig | None:
+    where = f"mcp.{name}"
+    if not is_object(table):
+        warn(f"{file}: {where} must be a table; it is not used.")
+        return None
+    known = McpTable.__struct_fields__
+    for key in table:
+        if key not in known:
+            warn(_unknown(file, f"{where}.{key}"))
+    try:
+        read = msgspec.convert({key: value for key, value in table.items() if key in known}, McpTable)
+    except msgspec.ValidationError as error:
+        warn(f"{file}: {_place(where, str(error))}; the server is not used.")
+        return None
+    if not read.enabled:
+        return None
+    if bool(read.command) == bool(read.url):
+        warn(f"{file}: {where} needs either command or url; the server is not used.")
+        return None
+    for key in sorted((OVER_HTTP if read.command else AS_PROCESS) & table.keys()):
+        warn(f"{file}: {where}.{key} has no meaning beside {'command' if read.command else 'url'}.")
+    if read.command:
+        env = tuple(read.env.items())
+        return McpServerConfig(name=name, transport="stdio", command=read.command, args=read.args, env=env)
+    return McpServerConfig(
+        name=name, transport=read.transport, url=read.url, headers=tuple(read.headers.items())
+    )
+
+
+def _place(where: str, problem: str) -> str:
+    """What msgspec says of a value, with our name of its place and without the value."""
+    said, _, path = problem.partition(" - at `$")
+    keys = path.rstrip("`")
+    if said.startswith("Invalid enum value"):
+        return f"{where}{keys} must be streamable-http or sse"
+    return f"{where}{keys}: {said[:1].lower()}{said[1:]}".replace("`", "")

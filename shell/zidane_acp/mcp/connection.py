@@ -1,0 +1,153 @@
+"""A connection to a server from its start to its loss: initialize, list, keep, list again."""
+
+import logging
+import math
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import anyio
+import mcp_types as types
+from httpx2 import InvalidURL, UnsupportedProtocol
+from mcp import MCPError
+from mcp.client.session import ClientRequestContext, IncomingMessage
+
+from zidane_acp.mcp.link import Link, Session
+from zidane_acp.mcp.newer import begin, listen_for_changes
+from zidane_acp.mcp.offers import offer_of
+from zidane_acp.mcp.questions import answer_of, question_of, roots_of
+from zidane_acp.mcp.reasons import hidden, leaf, sentence
+from zidane_acp.mcp.streams import Streams
+from zidane_acp.mcp.ways import Way
+from zidane_acp.ports import Ask, McpProblem
+from zidane_acp.where import where
+from zidane_core import __version__
+from zidane_core.agent.work import RunMcpServer
+from zidane_core.data.mcp import McpOffer, McpPageDone
+
+LOGGER: Final = logging.getLogger("zidane_acp.mcp")
+
+
+class Connection:
+    """One connection. `remarks` are sentences that go with the next offer, and are taken from the list then."""
+
+    def __init__(
+        self,
+        server: RunMcpServer,
+        way: Way,
+        secrets: Iterable[str],
+        remarks: list[str],
+        report: Callable[[McpOffer | McpPageDone], None],
+        ask: Ask,
+    ) -> None:
+        self._server = server
+        self._name = server.config.name
+        self._way = way
+        self._secrets = tuple(secrets)
+        self._remarks = remarks
+        self._report = report
+        self._ask = ask
+        self._changed = anyio.Event()
+        self._linked = False
+        self._reason = ""
+
+    def change(self) -> None:
+        """List again, since the offer is another one or there is a remark."""
+        self._changed.set()
+
+    async def run(self, linked: Callable[[Link], None]) -> str:
+        """Connect, tell of the link, and keep it until it is lost; gives the reason. Raises McpProblem when it could
+        not be connected, in time or at all."""
+        scope = anyio.CancelScope(deadline=anyio.current_time() + self._server.within)
+        failure: Exception | None = None
+        try:
+            with scope:
+                async with self._way.open() as streams, self._session(streams) as session:
+                    await self._keep(session, streams.lost, linked, scope)
+        except Exception as error:
+            failure = error
+            LOGGER.debug("the connection to an MCP server failed: %s", where(leaf(error)))
+        if scope.cancelled_caught:
+            said = f" ({self._way.said})" if self._way.said else ""
+            text = f"The MCP server {self._name} did not answer within {self._server.within:g} s{said}"
+            raise McpProblem(self._name, sentence(text))
+        reason = self._reason or await self._why(failure)
+        if not self._linked:
+            raise McpProblem(
+                self._name, sentence(f"The MCP server {self._name} {self._way.failed}: {reason}")
+            )
+        return reason
+
+    def _session(self, streams: Streams) -> Session:
+        return Session(
+            streams.incoming,
+            streams.outgoing,
+            elicitation_callback=self._elicitation,
+            list_roots_callback=self._roots,
+            message_handler=self._heard,
+            client_info=types.Implementation(name="zidane-acp", title="Zidane", version=__version__),
+        )
+
+    async def _keep(
+        self, session: Session, lost: anyio.Event, linked: Callable[[Link], None], scope: anyio.CancelScope
+    ) -> None:
+        try:
+            await begin(session)
+            offer = await self._offer(session)
+        except Exception as error:
+            self._reason = await self._why(error)
+            raise
+        scope.deadline = math.inf
+        self._linked = True
+        linked(Link(self._name, session, lost, self._secrets, self._elicit, self._way.renewable))
+        self._report(offer)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._list_again, session)
+            tasks.start_soon(listen_for_changes, session, self.change)
+            await lost.wait()
+            self._reason = await self._why(None)
+            tasks.cancel_scope.cancel()
+
+    async def _offer(self, session: Session) -> McpOffer:
+        self._changed = anyio.Event()
+        offer = await offer_of(session)
+        remarks, self._remarks[:] = tuple(self._remarks), []
+        return McpOffer(tools=offer.tools, prompts=offer.prompts, remarks=remarks)
+
+    async def _list_again(self, session: Session) -> None:
+        while True:
+            await self._changed.wait()
+            try:
+                self._report(await self._offer(session))
+            except (MCPError, ValueError, RuntimeError):
+                # What was offered before still stands; a loss is seen elsewhere.
+                continue
+
+    async def _why(self, failure: Exception | None) -> str:
+        why = await self._way.why()
+        error = None if failure is None else leaf(failure)
+        if isinstance(error, InvalidURL | UnsupportedProtocol):
+            return "its URL cannot be used"
+        if isinstance(error, MCPError) and not (
+            error.code == types.CONNECTION_CLOSED or (self._way.renewable and why)
+        ):
+            return f"it said: {hidden(error.message, self._secrets)}"
+        return why or ("it was closed" if error is None else f"something unforeseen ({type(error).__name__})")
+
+    # What the server says and asks --------------------------------------------------------------------
+
+    async def _heard(self, message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification | types.PromptListChangedNotification):
+            self.change()
+        elif isinstance(message, types.ElicitCompleteNotification):
+            self._report(McpPageDone(message.params.elicitation_id))
+
+    async def _elicitation(
+        self, context: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult:
+        return await self._elicit(params)
+
+    async def _elicit(self, params: types.ElicitRequestParams) -> types.ElicitResult:
+        return answer_of(await self._ask("elicit", question_of(params)), params)
+
+    async def _roots(self, context: ClientRequestContext) -> types.ListRootsResult:
+        return roots_of(self._server.roots)

@@ -1,0 +1,126 @@
+"""The MCP servers of one connection (`ports.Mcp`): each session's own, by name."""
+
+import logging
+import os
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NoReturn
+
+import anyio
+import anyio.to_thread
+
+from zidane_acp.mcp.on_demand import not_connected
+from zidane_acp.mcp.reasons import INSTALL
+from zidane_acp.ports import Ask, McpProblem
+from zidane_acp.tools.guard import Guard
+from zidane_acp.where import where
+from zidane_core.agent.events import PromptGot
+from zidane_core.agent.work import GetMcpPrompt, RunMcpCall, RunMcpServer
+from zidane_core.data.content import Text
+from zidane_core.data.mcp import McpOffer, McpPageDone
+from zidane_core.data.tools import ToolOutput, ToolResult
+
+if TYPE_CHECKING:
+    from zidane_acp.mcp.served import Served
+
+LOGGER: Final = logging.getLogger("zidane_acp.mcp")
+OFF: Final = logging.CRITICAL + 1
+QUIET: Final[Mapping[str, int]] = MappingProxyType(
+    {"mcp": OFF, "client": OFF, "httpx2": logging.WARNING, "httpcore2": logging.WARNING}
+)
+"""Loggers that tell messages, URLs and headers, which may be secret, with the level they get."""
+
+CLOSE_WITHIN: Final = 1.5
+"""Seconds that the end of all servers may take."""
+
+
+class _Run:
+    """A server's job: how it is cancelled, and when it has ended."""
+
+    def __init__(self) -> None:
+        self.scope = anyio.CancelScope()
+        self.done = anyio.Event()
+
+
+class McpServers:
+    """Connects servers. `hidden_variables` are names of variables that no server inherits (provider keys)."""
+
+    def __init__(self, *, hidden_variables: tuple[str, ...] = ()) -> None:
+        self._hidden: Final = frozenset(hidden_variables)
+        self._guard: Final = Guard()
+        self._served: dict[tuple[str, str], Served] = {}
+        self._runs: set[_Run] = set()
+        self._closed = False
+
+    async def serve(
+        self, server: RunMcpServer, report: Callable[[McpOffer | McpPageDone], None], ask: Ask
+    ) -> NoReturn:
+        """Connect a server and keep it; raises McpProblem when it is lost."""
+        name = server.config.name
+        run = _Run()
+        self._runs.add(run)
+        if self._closed:
+            run.scope.cancel()
+        try:
+            with run.scope:
+                await self._serve(server, report, ask)
+        finally:
+            self._runs.discard(run)
+            run.done.set()
+        raise McpProblem(name, f"The MCP server {name} was closed with the connection of the client.")
+
+    async def _serve(
+        self, server: RunMcpServer, report: Callable[[McpOffer | McpPageDone], None], ask: Ask
+    ) -> None:
+        name = server.config.name
+        try:
+            # In a thread, since it takes as long as the whole start of the agent.
+            make = await anyio.to_thread.run_sync(_loaded, abandon_on_cancel=True)
+        except ImportError as error:
+            LOGGER.error("the package mcp cannot be imported: %s", where(error))
+            raise McpProblem(name, f"The MCP server {name} could not be started: {INSTALL}.") from None
+        inherited = {key: value for key, value in os.environ.items() if key not in self._hidden}
+        served = make(server, inherited, self._guard, report, ask)
+        key = server.session, name
+        self._served[key] = served
+        try:
+            await served.run()
+        finally:
+            if self._served.get(key) is served:
+                del self._served[key]
+
+    async def call(self, call: RunMcpCall, report: Callable[[ToolOutput], None]) -> ToolResult:
+        """One call; a failure is a failed result."""
+        served = self._served.get((call.session, call.server))
+        if served is None:
+            return ToolResult(content=(Text(str(not_connected(call.server))),), failed=True)
+        return await served.call(call, report)
+
+    async def prompt(self, wanted: GetMcpPrompt) -> PromptGot:
+        """One prompt. Raises McpProblem."""
+        served = self._served.get((wanted.session, wanted.server))
+        if served is None:
+            raise not_connected(wanted.server)
+        return await served.prompt(wanted)
+
+    async def aclose(self) -> None:
+        """End every server at once, and let none start any more."""
+        self._closed = True
+        with anyio.CancelScope(shield=True):
+            for run in self._runs:
+                run.scope.cancel()
+            with anyio.move_on_after(CLOSE_WITHIN):
+                for run in tuple(self._runs):
+                    await run.done.wait()
+            await self._guard.aclose()
+
+
+def _loaded() -> "type[Served]":
+    """What needs the official package. Raises ImportError."""
+    from zidane_acp.mcp.served import Served
+
+    for name, level in QUIET.items():
+        logger = logging.getLogger(name)
+        if logger.level == logging.NOTSET:  # a host that has set it knows why
+            logger.setLevel(level)
+    return Served
