@@ -118,6 +118,6 @@ def alive(pid: int) -> bool:
     """Whether a process is there and no zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may go between the opening and the reading
         return False
     return state != "Z"
