@@ -11,6 +11,7 @@ import anyio.abc
 import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from zidane_acp.log import CHATTY
 from zidane_acp.models.http import HttpModel
 from zidane_core.data.content import Audio, Text
 from zidane_core.data.models import (
@@ -407,6 +408,8 @@ async def test_warnings_come_first() -> None:
 
 
 async def test_the_key_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    for name in CHATTY:  # a test of MCP servers may have quietened them
+        caplog.set_level(logging.DEBUG, logger=name)
     with caplog.at_level(logging.DEBUG):
         assert await ask(answer) == HELLO
     assert caplog.records  # the libraries do log at this level
