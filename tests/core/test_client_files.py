@@ -374,7 +374,8 @@ def test_with_writing_alone_the_disk_is_what_is_changed() -> None:
 
 
 def test_a_host_that_keeps_its_files_is_obeyed() -> None:
-    driver, _ = begun(READ, EDIT, options=with_(ALLOW, through_client=False))
+    shell: tuple[str, dict[str, object]] = ("shell", {"command": "a; b"})
+    driver, _ = begun(READ, EDIT, shell, options=with_(ALLOW, through_client=False))
     assert not driver.open and driver.result() == "done"
 
 
@@ -388,3 +389,34 @@ def test_a_replay_shows_what_was_shown() -> None:
     driver.work()
     driver.round(said("ok"))
     driver.check_replay()
+
+
+def test_what_was_written_is_remembered_so_that_a_later_command_is_seen() -> None:
+    driver, _ = begun(READ)
+    editor(driver, "one\n")
+    again(driver, EDIT)
+    editor(driver, "one\n")
+    editor(driver, "one\n")
+    driver.answer(driver.only_asked("fs/write_text_file"))
+    driver.work()
+    driver.files[PATH] = "three\n"
+    again(driver, READ)
+    editor(driver, "two\n")
+    assert driver.result().startswith("three\n\n[The file was changed on disk")
+
+
+def test_a_call_that_waited_for_one_that_failed_does_not_ask_any_more() -> None:
+    driver, _ = begun(EDIT, READ)
+    driver.reply(driver.only_asked("fs/read_text_file"), **BROKEN)
+    driver.work()
+    assert reads(driver) == 1 and not driver.open
+
+
+def test_two_failures_at_once_are_told_once() -> None:
+    driver, _ = begun(READ, ("read_file", {"path": "b"}))
+    driver.files["/project/b"] = "b"
+    for number in list(driver.open):
+        driver.reply(number, **BROKEN)
+        driver.work()
+    driver.round(said("ok"))
+    assert len(driver.notices()) == 1

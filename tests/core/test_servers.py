@@ -103,8 +103,7 @@ def test_after_the_wait_it_goes_on_and_says_without_whom_and_later_prompts_do_no
     driver.bound(5.0)
     assert names(driver) == ["one__look", "one__change"]
     assert driver.notices() == [
-        "The MCP server two is still starting; the answer begins without what they offer, "
-        "and uses it once it is there."
+        "The MCP server two is still starting; the answer begins without, and uses what comes once it is there."
     ]
     driver.round(said("ok"))
     driver.prompt(session)
@@ -158,6 +157,26 @@ def test_it_is_tried_again_with_a_later_prompt_and_longer_pauses() -> None:
         driver.prompt(session)
         driver.end(server(driver), GONE)
         driver.round(said("ok"))
+
+
+def test_a_server_that_came_back_has_failed_for_the_first_time_again() -> None:
+    driver, session = opened()
+    for pause in (5, 10):
+        driver.end(server(driver), GONE)
+        driver.now += pause
+        driver.prompt(session)
+        if pause == 5:
+            driver.bound(1.0)
+            driver.round(said("ok"))
+    driver.offer(server(driver))
+    driver.round(said("ok"))
+    driver.end(server(driver), GONE)
+    driver.now += 5
+    driver.prompt(session)
+    assert driver.server_jobs()
+    driver.offer(server(driver))
+    driver.round(said("ok"))
+    assert len(driver.notices()) == 2, "a new failure is told, the same one is not"
 
 
 def test_a_prompt_waits_only_a_little_for_one_that_failed_before() -> None:
@@ -405,6 +424,18 @@ def test_open_questions_end_with_a_cancel_and_with_their_server() -> None:
     request = driver.only_asked("elicitation/create")
     driver.end(key, GONE)
     assert {"requestId": request} in [frame.get("params") for frame in driver.frames]
+
+
+def test_a_withdrawn_prompt_takes_the_question_along_and_while_it_stops_nothing_is_asked() -> None:
+    driver, session = ready(capabilities=HANDS)
+    key = server(driver)
+    asked = driver.prompt(session)
+    number = driver.ask(key, FORM)
+    driver.only_asked("elicitation/create")
+    driver.send({"method": "$/cancel_request", "params": {"requestId": asked}})
+    assert driver.replies[key, number] == {"action": "cancel"} and not driver.open
+    driver.stopping.add(session)  # the model has not stopped yet
+    assert driver.replies[key, driver.ask(key, FORM)] == {"action": "cancel"}
 
 
 def test_a_question_of_a_job_that_is_over_is_nothing() -> None:

@@ -159,19 +159,21 @@ def patience(options: Options, thread: Thread) -> float:
 
 
 def waited(thread: Thread) -> Thread:
-    """A prompt has waited long enough: it goes on, and the user is told without whom."""
+    """A prompt has waited long enough: it goes on, and the user is told without whom. Of one that has failed they know."""
     slow = awaited(thread)
-    if not slow:
-        return thread
-    names = ", ".join(server.config.name for server in slow)
-    one = len(slow) == 1
-    notice = f"The MCP server{'' if one else 's'} {names} {'is' if one else 'are'} still starting; {WITHOUT}"
     for server in slow:
         thread = _with(thread, replace(server, waited=True))
-    return replace(thread, notices=(*thread.notices, notice))
+    names = tuple(server.config.name for server in slow if not server.told)
+    return replace(thread, notices=(*thread.notices, _still_starting(names))) if names else thread
 
 
-WITHOUT = "the answer begins without what they offer, and uses it once it is there."
+def _still_starting(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return f"The MCP server {names[0]} is still starting; {WITHOUT}"
+    return f"The MCP servers {', '.join(names)} are still starting; {WITHOUT}"
+
+
+WITHOUT = "the answer begins without, and uses what comes once it is there."
 
 
 # Slash commands ------------------------------------------------------------------------------------
