@@ -293,6 +293,15 @@ def test_names_are_cleaned_unique_and_short() -> None:
     assert len(set(found)) == 4 and all(len(name) <= 64 for name in found)
 
 
+def test_any_number_of_tools_of_one_name_has_names() -> None:
+    tools = tuple(McpTool(name="same", schema={}) for _ in range(3000))
+    driver, session = opened()
+    driver.offer(server(driver), McpOffer(tools=tools))
+    driver.prompt(session)
+    found = names(driver)
+    assert len(set(found)) == 3000 and all(len(name) <= 64 for name in found)
+
+
 def test_a_changed_list_is_in_force_from_the_next_round() -> None:
     driver, session = ready()
     driver.prompt(session)

@@ -2,8 +2,9 @@
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from hashlib import sha256
+from itertools import chain, count
 from typing import Final
 
 from zidane_core.agent.titles import shortened, visible
@@ -18,16 +19,16 @@ DESCRIPTION_BYTES: Final = 16 * 1024
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def name_of(server: str, name: str, taken: frozenset[str] = frozenset()) -> str:
-    """`server__name` with what models do not take replaced, not longer than they take, and not yet taken."""
+def name_of(server: str, name: str, taken: Container[str] = ()) -> str:
+    """`server__name` with what models do not take replaced, not longer than they take, and not yet taken. Total."""
     whole = f"{server}__{name}"
     clean = f"{_clean(server)}__{_clean(name)}"
     if len(clean) <= LONGEST and clean not in taken:
         return clean
     # Told apart by a digest of the whole name, so that it is the same in every session.
     mark = sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
-    lengths = range(8, len(mark) + 1)
-    made = (f"{clean[: LONGEST - length - 1]}_{mark[:length]}" for length in lengths)
+    ends = chain((mark[:8],), (f"{mark[:8]}_{number}" for number in count(2)))
+    made = (f"{clean[: LONGEST - len(end) - 1]}_{end}" for end in ends)
     return next(name for name in made if name not in taken)
 
 
@@ -39,11 +40,13 @@ def tools_of_server(
     server: str, tools: Iterable[McpTool], taken: frozenset[str], *, trust: bool
 ) -> tuple[ToolSpec, ...]:
     """The tools of a server, in its order. With `trust`, one that claims to only read needs no question."""
-    found: dict[str, ToolSpec] = {}
+    found: list[ToolSpec] = []
+    names = set(taken)
     for tool in tools:
-        name = name_of(server, tool.name, taken | found.keys())
-        found[name] = _tool(server, name, tool, trust)
-    return tuple(found.values())
+        name = name_of(server, tool.name, names)
+        names.add(name)
+        found.append(_tool(server, name, tool, trust))
+    return tuple(found)
 
 
 def _tool(server: str, name: str, tool: McpTool, trust: bool) -> ToolSpec:

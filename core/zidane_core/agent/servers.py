@@ -193,7 +193,7 @@ def commands(options: Options, thread: Thread) -> tuple[Command, ...]:
     found: list[Command] = []
     for server in thread.servers:
         for prompt in server.offer.prompts:
-            name = server_tools.name_of(server.config.name, prompt.name, frozenset(taken))
+            name = server_tools.name_of(server.config.name, prompt.name, taken)
             taken.add(name)
             found.append(Command(name, server.config.name, prompt))
     return tuple(found)
