@@ -10,12 +10,14 @@ import pytest
 from support.driver import MODEL
 from support.golden import GOLDEN, lines, opened, outside
 
+from zidane_acp import perform
 from zidane_acp.beginning import fresh
 from zidane_acp.inbox import Inbox
 from zidane_acp.serve import serve
 from zidane_acp.store import MemoryStore
 from zidane_acp.transports.memory import MemoryTransport, memory_pair
-from zidane_core.agent.work import RunTool
+from zidane_core.agent.events import AttachmentsRead, FileSeen
+from zidane_core.agent.work import LookAtFile, ReadAttachments, RunTool
 from zidane_core.data.models import ModelEvent, ModelRequest
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 
@@ -45,6 +47,13 @@ class Fed:
             report(value)
         return value
 
+    async def look(self, what: LookAtFile) -> FileSeen:
+        found: FileSeen = await self._stream(f"look {what.call.call}")[1].receive()
+        return found
+
+    async def attach(self, what: ReadAttachments) -> AttachmentsRead:
+        return AttachmentsRead()
+
     async def aclose(self) -> None:
         for put, get in self._streams.values():
             put.close()
@@ -61,7 +70,7 @@ async def play(client: MemoryTransport, path: Path, fed: Fed) -> None:
             if word == "model":
                 fed.put(word, value)
             elif call:
-                fed.put(f"{'prepare' if word == 'prepare' else 'run'} {call}", value)
+                fed.put(f"{word if word in {'look', 'prepare'} else 'run'} {call}", value)
         else:
             while b"\n" not in waiting:
                 data = await client.receive()
@@ -76,9 +85,10 @@ async def play(client: MemoryTransport, path: Path, fed: Fed) -> None:
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-async def test_the_shell_says_what_the_transcript_says(path: Path) -> None:
+async def test_the_shell_says_what_the_transcript_says(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     client, agent = memory_pair()
     fed = Fed()
+    monkeypatch.setattr(perform, "FILES", fed)
     codes: list[int] = []
     begun = opened(path)
     store = MemoryStore() if begun.options.store else None

@@ -1,7 +1,7 @@
 """Transcripts: what the client says (->), what the agent says (<-), and what happens outside (!).
 
 `!` lines: `! path`, `! path PROBLEM`, `! model [EVENTS]` (one batch), `! model end`,
-`! prepare CALL {...}`, `! tool CALL {...}`, `! output CALL TEXT`, `! wait`. Values are JSON. `#` is a comment.
+`! look CALL {...}`, `! prepare CALL {...}`, `! tool CALL {...}`, `! output CALL TEXT`, `! wait`. Values are JSON. `#` is a comment.
 The transcripts whose name begins with `stored` have a store, which does what it is asked for at once.
 """
 
@@ -20,6 +20,7 @@ from zidane_core.agent.effects import Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
     Ended,
+    FileSeen,
     JobValue,
     ModelDone,
     Ok,
@@ -34,6 +35,7 @@ from zidane_core.agent.work import (
     FindThread,
     ListThreads,
     LoadThread,
+    LookAtFile,
     RunModel,
     RunTool,
     Wait,
@@ -69,12 +71,20 @@ def outside(text: str) -> tuple[str, str, Any]:
     if word == "wait":
         return word, "", None
     call, _, rest = rest.partition(" ")
+    if word == "look":
+        return word, call, msgspec.json.decode(rest, type=FileSeen)
     if word == "prepare":
         return word, call, msgspec.json.decode(rest, type=Preview)
     if word == "tool":
         return word, call, msgspec.json.decode(rest, type=ToolResult)
     assert word == "output", text
     return word, call, ToolOutput(json.loads(rest))
+
+
+def call_of(what: Any) -> str:
+    """The call that a job of a tool is for."""
+    found: str = what.call.call if isinstance(what, LookAtFile) else getattr(what, "call", "")
+    return found
 
 
 def through_the_core(path: Path) -> list[str]:
@@ -112,7 +122,7 @@ def through_the_core(path: Path) -> list[str]:
             for key, what in jobs.items()
             if isinstance(what, kind)
             and stage in ("", getattr(what, "stage", ""))
-            and call in ("", getattr(what, "call", ""))
+            and call in ("", call_of(what))
         )
 
     def end(key: str, value: JobValue) -> None:
@@ -136,6 +146,8 @@ def through_the_core(path: Path) -> list[str]:
                 feed(Progressed(0.0, key_of(RunTool, "run", call), (value,)))
             elif word == "wait":
                 end(key_of(Wait), WaitDone())
+            elif word == "look":
+                end(key_of(LookAtFile, "", call), value)
             else:
                 end(key_of(RunTool, "prepare" if word == "prepare" else "run", call), value)
     return out
