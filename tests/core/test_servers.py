@@ -293,6 +293,36 @@ def test_names_are_cleaned_unique_and_short() -> None:
     assert len(set(found)) == 4 and all(len(name) <= 64 for name in found)
 
 
+def test_a_client_tool_that_comes_later_has_its_name_and_the_server_another() -> None:
+    driver, session = ready(options=with_(ALLOW, store=True))
+    driver.store()
+    tool = {"name": "one__look", "inputSchema": {"type": "object"}}
+    meta = {"zidane": {"clientTools": [tool]}}
+    driver.request("session/resume", sessionId=session, cwd="/project", mcpServers=[ONE], _meta=meta)
+    driver.set_up()
+    driver.prompt(session)
+    driver.store()
+    found = names(driver)
+    assert found[0] == "one__look" and len(set(found)) == 3 and found[1].startswith("one__look_")
+
+
+def test_commands_that_are_gone_with_their_server_are_told() -> None:
+    driver, session = ready(options=with_(ALLOW, store=True))
+    driver.store()
+    driver.load(session, method="session/resume")
+    shown = [u for u in driver.updates() if u["sessionUpdate"] == "available_commands_update"]
+    assert shown[-1]["availableCommands"] == []
+
+
+def test_what_a_server_does_is_no_use_of_the_session() -> None:
+    driver, session = ready()
+    used = driver.connection.agent.threads.get(session).updated
+    driver.now += 100
+    driver.offer(server(driver), McpOffer(remarks=("x",)))
+    driver.end(server(driver), GONE)
+    assert driver.connection.agent.threads.get(session).updated == used
+
+
 def test_any_number_of_tools_of_one_name_has_names() -> None:
     tools = tuple(McpTool(name="same", schema={}) for _ in range(3000))
     driver, session = opened()
@@ -390,6 +420,14 @@ def test_a_form_of_a_server_goes_to_the_client_and_its_answer_back(answer: Any, 
     assert (params["message"], params["sessionId"]) == ("one: Your name?", session)
     driver.reply(request, **answer)
     assert driver.replies[key, number] == replied
+
+
+def test_a_server_that_asks_without_end_is_bounded() -> None:
+    driver, _ = ready(capabilities=HANDS)
+    key = server(driver)
+    for _ in range(15):
+        driver.ask(key, FORM)
+    assert len(driver.open) == 10 and len(driver.replies) == 5
 
 
 def test_a_page_is_opened_and_closed_by_the_server() -> None:

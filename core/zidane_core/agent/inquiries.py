@@ -17,7 +17,11 @@ from zidane_core.agent.state import Inquiry, Page, Server, Thread
 from zidane_core.fp import fold
 from zidane_core.text import clean, decode_json_as
 
+MOST_OPEN: Final = 10
+"""Questions of servers that a session has open at once; a further one is cancelled."""
+
 MOST_PAGES: Final = 50
+"""Pages of which it is remembered that they are open."""
 
 
 class _Question(msgspec.Struct, frozen=True, gc=False, rename="camel"):
@@ -33,7 +37,7 @@ def asked(thread: Thread, server: Server, event: Asked) -> Moved:
     question = decode_json_as(event.question, _Question).value_or(None)
     show = None if question is None else _SHOW.get(question.mode)
     stopping = thread.closing is not None or (thread.turn is not None and bool(thread.turn.stopping))
-    if question is None or show is None or stopping:
+    if question is None or show is None or stopping or len(thread.inquiries) >= MOST_OPEN:
         return thread, (_cancel(event.key, event.ask),)
     return show(thread, server, event, question)
 

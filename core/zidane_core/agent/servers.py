@@ -15,6 +15,7 @@ from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Server, Setup, Thread
 from zidane_core.agent.work import RunMcpServer
 from zidane_core.data.mcp import McpOffer, McpPageDone, McpPrompt
+from zidane_core.data.tools import ToolSpec
 
 
 def set_up(options: Options, thread: Thread, setup: Setup) -> Moved:
@@ -26,12 +27,30 @@ def set_up(options: Options, thread: Thread, setup: Setup) -> Moved:
     for server in gone:
         thread, dropped = inquiries.drop(thread, server.job)
         effects = (*effects, *dropped, *_stop(server))
-    thread = replace(thread, servers=kept)
+    if any(server.offer.prompts for server in gone):
+        effects = (*effects, *show_commands(options, replace(thread, servers=kept)))
+    thread = _named_anew(options, replace(thread, servers=kept))
     for config in wanted.values():
         if config.name not in {server.config.name for server in kept}:
             thread, started = _start(options, thread, Server(config=config))
             effects = (*effects, *started)
     return thread, effects
+
+
+def _named_anew(options: Options, thread: Thread) -> Thread:
+    """The tools of all servers under names that none of the client's tools has."""
+    servers, thread = thread.servers, replace(thread, servers=())
+    for server in servers:
+        thread = _with(
+            thread, replace(server, tools=_tools(options, thread, server.config.name, server.offer))
+        )
+    return thread
+
+
+def _tools(options: Options, others: Thread, name: str, offer: McpOffer) -> tuple[ToolSpec, ...]:
+    """The tools that a server offers, beside those of the thread without it."""
+    taken = frozenset(tool.name for tool in offering.tools_of(options, others))
+    return server_tools.tools_of_server(name, offer.tools, taken, trust=options.trust_read_only)
 
 
 def _start(options: Options, thread: Thread, server: Server) -> Moved:
@@ -88,8 +107,7 @@ def progress(options: Options, thread: Thread, server: Server, batch: tuple[Prog
 def _offered(options: Options, thread: Thread, before: Server, offer: McpOffer) -> Moved:
     name = before.config.name
     others = replace(thread, servers=tuple(one for one in thread.servers if one.config.name != name))
-    taken = frozenset(tool.name for tool in offering.tools_of(options, others))
-    tools = server_tools.tools_of_server(name, offer.tools, taken, trust=options.trust_read_only)
+    tools = _tools(options, others, name, offer)
     known = of_job(thread, before.job) or before
     server = replace(known, state="ready", offer=offer, tools=tools, tries=0, told=False)
     remarks = tuple(remark for remark in offer.remarks if remark not in thread.warned)

@@ -68,12 +68,13 @@ def step(agent: Agent, event: Event) -> Step:
     return (agent, ()) if handler is None else handler(agent, event)
 
 
-def with_thread(agent: Agent, thread: Thread | None, moved: Moved, now: float) -> Step:
-    """Put a moved thread back, after settling it. `thread` is how it was, None for one that is new."""
+def with_thread(agent: Agent, thread: Thread | None, moved: Moved, now: float | None) -> Step:
+    """Put a moved thread back, after settling it. `thread` is how it was, None for one that is new. Without `now` it was
+    no use of the session."""
     after, effects = moved
     if after is thread and not effects:
         return agent, ()
-    after, settled = turns.settle(agent.options, replace(after, updated=now))
+    after, settled = turns.settle(agent.options, after if now is None else replace(after, updated=now))
     effects = (*effects, *settled)
     if after.phase == "gone":
         agent, ended = threads.gone(agent, after)
@@ -112,7 +113,7 @@ def _progressed(agent: Agent, event: Progressed) -> Step:
     server = servers.of_job(thread, event.key)
     if server is not None:
         moved = servers.progress(agent.options, thread, server, event.batch)
-        return with_thread(agent, thread, moved, event.now)
+        return with_thread(agent, thread, moved, None)
     turn = thread.turn
     if turn is None or turn.stopping:
         return agent, ()
@@ -152,6 +153,10 @@ def _ended(agent: Agent, event: Ended) -> Step:
     thread = table.find(agent, moves.thread_of(event.key))
     if thread is None:
         return agent, ()
+    server = servers.of_job(thread, event.key)
+    if server is not None:
+        moved = servers.ended(agent.options, thread, server, event.outcome, event.now)
+        return with_thread(agent, thread, moved, None)
     return with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
 
 
@@ -159,9 +164,6 @@ def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
     over = next((do for is_it, do in _THREAD_JOBS if is_it(thread, event.key)), None)
     if over is not None:
         return over(options, thread, event)
-    server = servers.of_job(thread, event.key)
-    if server is not None:
-        return servers.ended(options, thread, server, event.outcome, event.now)
     turn = thread.turn
     if turn is None:
         return thread, ()
@@ -249,7 +251,7 @@ def _asked(agent: Agent, event: Asked) -> Step:
     server = None if thread is None else servers.of_job(thread, event.key)
     if thread is None or server is None or event.kind != "elicit":
         return agent, ()
-    return with_thread(agent, thread, inquiries.asked(thread, server, event), event.now)
+    return with_thread(agent, thread, inquiries.asked(thread, server, event), None)
 
 
 # Answers of the user -------------------------------------------------------------------------------
