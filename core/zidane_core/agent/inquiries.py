@@ -13,7 +13,8 @@ from zidane_core.agent.effects import AskPeer, ClosePage, DropPeer, Effect, Log,
 from zidane_core.agent.events import Asked, Key
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.peer import AskForm, AskPage, Filled, PeerAnswer
-from zidane_core.agent.state import Inquiry, Page, Server, Thread
+from zidane_core.agent.server_state import Inquiry, Page, Server
+from zidane_core.agent.state import Thread
 from zidane_core.fp import fold
 from zidane_core.text import clean, decode_json_as
 

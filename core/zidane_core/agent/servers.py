@@ -12,7 +12,8 @@ from zidane_core.agent import inquiries, moves, offering, server_tools
 from zidane_core.agent.effects import CommandsShown, Effect, Start, Stop, Tell
 from zidane_core.agent.events import Failed, JobOutcome, Key, Progress
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.state import Options, Server, Setup, Thread
+from zidane_core.agent.server_state import Server
+from zidane_core.agent.state import Options, Setup, Thread
 from zidane_core.agent.work import RunMcpServer
 from zidane_core.data.mcp import McpOffer, McpPageDone, McpPrompt
 from zidane_core.data.tools import ToolSpec

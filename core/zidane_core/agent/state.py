@@ -11,9 +11,10 @@ from zidane_core.agent.log import View
 from zidane_core.agent.machines import State
 from zidane_core.agent.pages import Pages
 from zidane_core.agent.peer import Abilities
+from zidane_core.agent.server_state import Inquiry, Page, Server
 from zidane_core.buckets import Buckets
 from zidane_core.data.history import Entry, Given
-from zidane_core.data.mcp import McpOffer, McpServerConfig
+from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import Broke, ModelChoice, Opaque, ThinkingLevel
 from zidane_core.data.outcome import FinishReason, StopReason, Usage
 from zidane_core.data.stored import JournalRow, Place
@@ -93,47 +94,6 @@ class Settings(msgspec.Struct, frozen=True, gc=False):
     thinking: ThinkingLevel
     policy: Policy
     mode: str = ""
-
-
-ServerState: TypeAlias = Literal["starting", "ready", "failed"]
-
-
-class Server(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An MCP server of a thread.
-
-    `job` is the job that keeps it connected, `tools` are its tools as the model knows them. `tries` counts failures in a row, `failed_at` is when the
-    last one came (seconds since 1970). `told` says that the user knows of the failure, `waited` that a prompt has
-    waited for this start.
-    """
-
-    config: McpServerConfig
-    state: ServerState = "starting"
-    job: Key = ""
-    offer: McpOffer = McpOffer()
-    tools: tuple[ToolSpec, ...] = ()
-    tries: int = 0
-    failed_at: float = 0.0
-    told: bool = False
-    waited: bool = False
-
-
-class Inquiry(msgspec.Struct, frozen=True, gc=False):
-    """A question of a server to the user: the server's job, its number there, the key of the question to the client
-    and the form that is shown, if it is one; for a page the server's own name of it."""
-
-    job: Key
-    ask: int
-    key: Key
-    form: dict[str, object] | None = None
-    page: str = ""
-
-
-class Page(msgspec.Struct, frozen=True, gc=False):
-    """A page that the user agreed to open for a server: the server's job, its name there, and our name of it."""
-
-    job: Key
-    page: str
-    id: str
 
 
 class Grant(msgspec.Struct, frozen=True, gc=False):

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from zidane_core import buckets
 from zidane_core.agent import (
     calls,
+    deciding,
     gathering,
     inquiries,
     journaling,
@@ -27,7 +28,7 @@ from zidane_core.agent import (
     threads,
     turns,
 )
-from zidane_core.agent.effects import Answer, DropPeer, Effect, Exit, Log
+from zidane_core.agent.effects import Answer, Effect, Exit
 from zidane_core.agent.events import (
     Answered,
     Asked,
@@ -45,9 +46,8 @@ from zidane_core.agent.events import (
     SaveFailed,
     Stopped,
 )
-from zidane_core.agent.local_machine import failed
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.permission import AskUser, Decision, Verdict, decide, read_answer
+from zidane_core.agent.permission import read_answer
 from zidane_core.agent.state import Agent, Call, Choosing, Link, Listing, Options, Setup, Thread, Turn
 from zidane_core.data.models import Broke
 from zidane_core.data.tools import ToolOutput
@@ -277,47 +277,7 @@ def _answered(agent: Agent, event: Answered) -> Step:
     decision = read_answer(asking.offered is not None, event.value)
     call = replace(asking, ask="")
     thread_now = moves.with_call(thread, turn, call)
-    turn = replace(turn, calls=_turn_calls(thread_now))
-    return with_thread(agent, thread, _decided(agent.options, thread_now, turn, call, decision), event.now)
-
-
-def _turn_calls(thread: Thread) -> tuple[Call, ...]:
-    return () if thread.turn is None else thread.turn.calls
-
-
-def _decided(options: Options, thread: Thread, turn: Turn, call: Call, decision: Decision) -> Moved:
-    remark: tuple[Effect, ...] = (Log("warning", decision.remark),) if decision.remark else ()
-    if decision.kind == "cancelled":
-        return turns.stop(options, thread, "cancelled")
-    if decision.kind == "refused":
-        thread, effects = calls.finish(options, thread, turn, call, failed(decision.reason))
-        return _then_pump(options, (thread, (*remark, *effects)))
-    thread = moves.with_call(thread, turn, replace(call, phase="allowed", granted=True))
-    dropped: tuple[Effect, ...] = ()
-    if decision.kind == "always" and call.offered is not None:
-        thread = replace(thread, grants=(*thread.grants, call.offered))
-        thread, dropped = _covered(options, thread)
-    return _then_pump(options, (thread, dropped))
-
-
-def _then_pump(options: Options, moved: Moved) -> Moved:
-    thread, effects = moved
-    thread, more = pump.pump(options, thread)
-    return thread, (*effects, *more)
-
-
-def _covered(options: Options, thread: Thread) -> Moved:
-    """A new grant settles the other open questions that it covers."""
-    effects: tuple[Effect, ...] = ()
-    for call in _turn_calls(thread):
-        turn = thread.turn
-        if turn is None or call.phase != "ask" or call.spec is None:
-            continue
-        verdict: Verdict = decide(options, thread, call, call.spec)
-        if not isinstance(verdict, AskUser):
-            thread = moves.with_call(thread, turn, replace(call, phase="allowed", ask=""))
-            effects = (*effects, DropPeer(call.ask))
-    return thread, effects
+    return with_thread(agent, thread, deciding.decided(agent.options, thread_now, call, decision), event.now)
 
 
 # The store -----------------------------------------------------------------------------------------

@@ -1,0 +1,53 @@
+"""What follows from the user's answer to a permission question (ring 2)."""
+
+from msgspec.structs import replace
+
+from zidane_core.agent import calls, moves, pump, turns
+from zidane_core.agent.effects import DropPeer, Effect, Log
+from zidane_core.agent.local_machine import failed
+from zidane_core.agent.moves import Moved
+from zidane_core.agent.permission import AskUser, Decision, Verdict, decide
+from zidane_core.agent.state import Call, Options, Thread
+
+
+def decided(options: Options, thread: Thread, call: Call, decision: Decision) -> Moved:
+    """The user has decided on a call; everything that this makes possible begins."""
+    turn = thread.turn
+    if turn is None:
+        return thread, ()
+    remark: tuple[Effect, ...] = (Log("warning", decision.remark),) if decision.remark else ()
+    if decision.kind == "cancelled":
+        return turns.stop(options, thread, "cancelled")
+    if decision.kind == "refused":
+        thread, effects = calls.finish(options, thread, turn, call, failed(decision.reason))
+        return _then_pump(options, (thread, (*remark, *effects)))
+    thread = moves.with_call(thread, turn, replace(call, phase="allowed", granted=True))
+    dropped: tuple[Effect, ...] = ()
+    if decision.kind == "always" and call.offered is not None:
+        thread = replace(thread, grants=(*thread.grants, call.offered))
+        thread, dropped = _covered(options, thread)
+    return _then_pump(options, (thread, dropped))
+
+
+def _then_pump(options: Options, moved: Moved) -> Moved:
+    thread, effects = moved
+    thread, more = pump.pump(options, thread)
+    return thread, (*effects, *more)
+
+
+def _covered(options: Options, thread: Thread) -> Moved:
+    """A new grant settles the other open questions that it covers."""
+    effects: tuple[Effect, ...] = ()
+    for call in _turn_calls(thread):
+        turn = thread.turn
+        if turn is None or call.phase != "ask" or call.spec is None:
+            continue
+        verdict: Verdict = decide(options, thread, call, call.spec)
+        if not isinstance(verdict, AskUser):
+            thread = moves.with_call(thread, turn, replace(call, phase="allowed", ask=""))
+            effects = (*effects, DropPeer(call.ask))
+    return thread, effects
+
+
+def _turn_calls(thread: Thread) -> tuple[Call, ...]:
+    return () if thread.turn is None else thread.turn.calls
