@@ -118,7 +118,8 @@ class _Ready(io.FileIO):
     """A file whose reads end with an `OSError` where they would wait, as those of /proc/kmsg do, and not with None."""
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
-        return _there(super().readinto(buffer))
+        read: int | None = super().readinto(buffer)
+        return _there(read)
 
     def readall(self) -> bytes:
         return _there(super().readall())
@@ -126,7 +127,7 @@ class _Ready(io.FileIO):
 
 def _there(read: _Read | None) -> _Read:
     if read is None:
-        raise OSError(errno.EAGAIN, "nothing of it can be read without waiting")
+        raise OSError(errno.EAGAIN, "a read would have to wait")
     return read
 
 

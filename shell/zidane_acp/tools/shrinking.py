@@ -161,7 +161,9 @@ def _with_colours(picture: "Image") -> "Image":
 
 def _from_16_bits(picture: "Image") -> "Image":
     """The upper byte of each grey; `convert` alone makes white of all but the darkest."""
-    grey = picture.convert("I").point(_upper_byte).convert("L")
+    wide = picture.convert("I")
+    # Its type speaks of numpy, which need not be there.
+    grey = wide.point(_upper_byte).convert("L")  # pyright: ignore[reportUnknownMemberType]
     grey.info.pop("transparency", None)  # a grey of 16 bits
     return grey
 
@@ -240,7 +242,7 @@ def _encoded(picture: "Image", qualities: tuple[int, ...] | None) -> Iterator[Pi
     for quality in qualities or (None,):
         target = BytesIO()
         if quality is None:
-            picture.save(target, "PNG", optimize=True)
+            picture.save(target, "PNG")  # `optimize` takes many times as long for some pictures
         else:
             picture.save(target, "JPEG", quality=quality, optimize=True)
         yield Picture("image/png" if quality is None else "image/jpeg", target.getvalue())

@@ -14,8 +14,9 @@ from PIL import Image as Pillow
 
 from zidane_acp import perform
 from zidane_acp.files import LocalFiles
-from zidane_acp.tools import attachments, reading
+from zidane_acp.tools import attachments, reading, shrinking
 from zidane_acp.tools.attachments import read_attachments
+from zidane_acp.tools.shrinking import Picture
 from zidane_core.agent.events import Attachment, AttachmentsRead
 from zidane_core.agent.work import ReadAttachments
 from zidane_core.data.content import Document, Image, Link, Text
@@ -224,6 +225,25 @@ def test_what_the_user_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "cannot be read (Permission denied), so" in one(root, "a").notice
 
 
+def test_one_file_never_costs_the_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a").write_text("text")
+    (root / "odd").write_text("odd")
+    entry = attachments.entry
+
+    def failing(path: Any, *given: Any) -> Any:
+        if path.given.endswith("odd"):
+            raise AttributeError("a fault of ours")
+        return entry(path, *given)
+
+    monkeypatch.setattr(attachments, "entry", failing)
+    odd, whole = read(root, "odd", "a")
+    assert odd.notice == (
+        'The file "odd" in your message cannot be read (AttributeError), so the model got only its name; put its text '
+        "in the message."
+    )
+    assert text_of(whole) == "text"
+
+
 def test_a_further_root_counts(root: Path) -> None:
     more = root.parent / "more"
     more.mkdir()
@@ -340,6 +360,56 @@ def test_no_side_is_longer_than_providers_take() -> None:
     assert opened(found.part).size == (8000, 80)
 
 
+def test_a_picture_of_few_bytes_and_long_sides_is_made_smaller(root: Path) -> None:
+    long = encoded(Pillow.new("RGB", (600, 12000)))
+    (root / "a.png").write_bytes(long)
+    (root / "b.png").write_bytes(encoded(Pillow.new("RGB", (6, 8000))))
+    linked, whole, given = read(root, "a.png", "b.png", images=((9, Image("image/jpg", packed(long))),))
+    assert [opened(one.part).size for one in (linked, whole, given)] == [(400, 8000), (6, 8000), (400, 8000)]
+    assert not any(one.notice for one in (linked, whole, given))
+
+
+@pytest.mark.usefixtures("no_pillow")
+def test_without_pillow_long_sides_are_named(root: Path) -> None:
+    long = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\2" + (8001).to_bytes(4, "big")
+    (root / "a.png").write_bytes(long)
+    linked, given = read(root, "a.png", images=((2, Image("image/jpeg", packed(long))),))
+    too_long = "(2 x 8001 pixels) is larger than the model takes (8000 pixels a side), so it"
+    assert linked.notice.startswith(f'The file "a.png" in your message {too_long} got only its name; ')
+    assert given.notice.startswith(f"The picture in your message {too_long} only got a note; ")
+    assert given.part == Text(
+        "[image not shown to you: image/png, 2 x 8001 pixels, larger than the 8000 pixels a side that the model takes]"
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"transparency": 300}])
+def test_greys_of_16_bits_stay_greys(options: dict[str, Any]) -> None:
+    steps = b"".join((grey * 257).to_bytes(2, "little") for grey in range(256))
+    deep = encoded(Pillow.frombytes("I;16", (256, 99), steps * 99), compress_level=0, **options)
+    (found,) = read(Path("/project"), images=((0, Image("image/png", packed(deep))),), image_bytes=20_000)
+    picture = opened(found.part).convert("L")
+    assert [picture.getpixel((x, 9)) for x in range(256)] == list(range(256))
+
+
+MODES = ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_picture_of_any_mode_is_reduced_and_looks_the_same(
+    mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shrinking, "_KEPT_PIXELS", 2000)
+    halves = Pillow.new("L", (100, 80), 255)
+    halves.paste(0, (0, 0, 50, 80))
+    deep = halves.convert("I").point(lambda grey: grey * 257).convert("I;16")
+    picture = deep if mode == "I;16" else halves.convert(mode)
+    data = packed(encoded(picture, compress_level=0))
+    (found,) = read(Path("/project"), images=((0, Image("image/png", data)),), image_bytes=900)
+    smaller = opened(found.part).convert("L")
+    assert smaller.size == (50, 40)
+    assert [smaller.getpixel((x, 20)) for x in (5, 44)] == [0, 255]
+
+
 def test_a_phones_picture_with_previews_is_no_animation() -> None:
     pictures = [Pillow.frombytes("RGB", (600, 300), os.urandom(600 * 300 * 3)) for _ in range(2)]
     data = encoded(pictures[0], "MPO", save_all=True, append_images=pictures[1:], quality=95)
@@ -376,7 +446,6 @@ def test_what_cannot_be_shrunk_becomes_a_note(case: str) -> None:
     assert found.notice.endswith("so it only got a note; send a smaller one.")
 
 
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")  # no error outside of tests
 def test_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     data = png(300, 300)
     given = ((0, Image("image/png", packed(data))),)
@@ -386,6 +455,75 @@ def test_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Pillow, "MAX_IMAGE_PIXELS", bound)
         (after,) = read(Path("/project"), images=given, image_bytes=9000)
         assert isinstance(after.part, Text)
+
+
+def test_a_picture_of_too_many_pixels_is_never_unpacked(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a.png").write_bytes(encoded(Pillow.new("1", (9400, 9400))))  # 11 kB
+    looked_at: list[object] = []
+    monkeypatch.setattr(Pillow, "open", lambda *given, **_: looked_at.append(given))
+    assert "is larger than the model takes (0.97 KiB)" in one(root, "a.png", image_bytes=1000).notice
+    assert not looked_at
+
+
+def test_a_photo_of_more_pixels_is_unpacked_to_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    photo = Pillow.frombytes("RGB", (600, 400), os.urandom(600 * 400 * 3))
+    monkeypatch.setattr(shrinking, "MOST_PIXELS", 150_000)
+    monkeypatch.setattr(shrinking, "_KEPT_PIXELS", 70_000)
+    found = {
+        kind: shrinking.shrunk(encoded(photo, kind), 30_000) for kind in ("JPEG", "PNG")
+    }  # a PNG is all or nothing
+    assert isinstance(found["JPEG"], Picture)
+    assert found["PNG"] == "cannot"
+
+
+@pytest.fixture
+def tries(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The widths that were tried."""
+    widths: list[int] = []
+    encode = shrinking._encoded
+
+    def counted(picture: Pillow.Image, *given: Any) -> Any:
+        for found in encode(picture, *given):
+            widths.append(picture.width)
+            yield found
+
+    monkeypatch.setattr(shrinking, "_encoded", counted)
+    return widths
+
+
+def test_all_pictures_of_a_prompt_share_their_time(root: Path, tries: list[int]) -> None:
+    large = png(300, 300)
+    for name in "abcd":
+        (root / name).write_bytes(large)
+    what = ReadAttachments(
+        cwd=str(root),
+        roots=(str(root),),
+        links=linked(root, *"abcd"),
+        images=((9, Image("image/png", packed(large))),),
+        image_bytes=60_000,
+    )
+    alone = one(root, "a", image_bytes=60_000)
+    each = len(tries)
+    assert each > 1
+    tries.clear()
+    # Each try takes so long that they are enough for two pictures.
+    found = read_attachments(what, clock=lambda: len(tries) * shrinking.SECONDS / (2 * each + 1)).attachments
+    assert len(tries) == 2 * each + 1  # the one that was begun was ended
+    assert [one.position for one in found] == [1, 2, 3, 4, 9]
+    assert isinstance(alone.part, Image)
+    assert [one.notice for one in found[:2]] == ["", ""]
+    for late in found[2:4]:
+        assert isinstance(late.part, Link)
+        assert late.notice.endswith("send smaller or fewer ones, since there was no time left to shrink it.")
+    assert isinstance(found[4].part, Text)
+    assert "so it only got a note; send smaller or fewer ones" in found[4].notice
+
+
+def test_what_is_stopped_ends_with_the_next_try(root: Path, tries: list[int]) -> None:
+    (root / "a").write_bytes(png(300, 300))
+    what = ReadAttachments(cwd=str(root), roots=(str(root),), links=linked(root, "a", "a"), image_bytes=9000)
+    read_attachments(what, lambda: len(tries) >= 1)
+    assert tries == [300]
 
 
 def test_data_that_is_no_base64() -> None:
