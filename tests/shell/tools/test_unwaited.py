@@ -40,7 +40,9 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 async def test_the_tools_refuse(space: Space, silent: Any) -> None:
     silent(space.root / "a")
     assert await space.refusal("read_file", path="a") == "a: a read would have to wait."
-    assert "a read would have to wait" in await space.refusal("edit", path="a", old_string="a", new_string="b")
+    assert "a read would have to wait" in await space.refusal(
+        "edit", path="a", old_string="a", new_string="b"
+    )
     assert look_at_file(space.call("edit", {"path": "a"}, "prepare")).kind == "unreadable"
 
 
