@@ -111,6 +111,18 @@ def test_a_picture_that_is_too_large_goes_to_be_shrunk() -> None:
     driver.check_replay()
 
 
+def test_a_picture_with_too_long_a_side_goes_to_be_shrunk_too() -> None:
+    def picture(height: int) -> Any:
+        data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x09" + height.to_bytes(4, "big")
+        return {"type": "image", "data": base64.b64encode(data).decode(), "mimeType": "image/png"}
+
+    driver, _ = prompted(picture(8000), picture(8001))
+    key, what = job(driver)
+    assert [at for at, _ in what.images] == [1]
+    driver.finish(key)
+    assert seen(driver)[1] == content.Text("[small]")
+
+
 def test_reading_that_fails_leaves_the_prompt_as_it_is() -> None:
     driver, _ = prompted(ASK, LINK)
     driver.end(job(driver)[0], Failed(Fault(-32603, "broken")))

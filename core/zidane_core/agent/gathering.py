@@ -30,6 +30,7 @@ from zidane_core.agent.state import Gathering, Link, Options, Thread, Turn
 from zidane_core.agent.work import GetMcpPrompt, ReadAttachments, Wait
 from zidane_core.data import content, history
 from zidane_core.data.models import UserMessage
+from zidane_core.models.picture_size import excess_of
 
 EDITOR_WITHIN: Final = 5.0
 """Seconds that the editor has for the texts of the files that a prompt names."""
@@ -123,7 +124,7 @@ def _attachments(options: Options, thread: Thread, turn: Turn, gathering: Gather
     images = tuple(
         (at, part)
         for at, part in parts
-        if isinstance(part, content.Image) and model.images and len(part.data) * 3 // 4 > model.image_bytes
+        if isinstance(part, content.Image) and model.images and excess_of(part, model.image_bytes) is not None
     )
     if not links and not images:
         return _with(thread, turn, replace(gathering, stage="done")), ()

@@ -10,7 +10,8 @@ import msgspec
 
 from zidane_core.data.content import Audio, Document, Image, Link, Part, Text
 from zidane_core.data.models import ModelChoice
-from zidane_core.models.picture_size import at_least, at_most, decoded_size, too_large
+from zidane_core.models.picture_head import head_of_base64
+from zidane_core.models.picture_size import excess_of, too_large
 
 IMAGES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 PDF: Final = "application/pdf"
@@ -68,17 +69,24 @@ def _fit_one(part: Part, model: ModelChoice, takes: Takes) -> tuple[Text | Image
 
 
 def _image(part: Image, model: ModelChoice, takes: Takes) -> tuple[Text | Image, str]:
+    part = _as_its_bytes_say(part)
     linked = takes.image_links and _web(part.uri)
     if not model.images or (part.media_type not in IMAGES if part.data else not linked):
         return _noted("image", part.media_type, part.uri, None, model, bool(part.data), model.images)
-    size = decoded_size(part.data)
-    if size <= model.image_bytes:
+    over = excess_of(part, model.image_bytes)
+    if over is None:
         return part, ""
     problem = (
-        f"An image ({part.media_type}, {at_least(size)}) is larger than the {at_most(model.image_bytes)} that "
-        f"{model.name} takes, so it got only a note about it; use a smaller one."
+        f"An image ({part.media_type}, {over.size}) is larger than the {over.most} that {model.name} takes, so it got "
+        "only a note about it; use a smaller one."
     )
-    return too_large(part.media_type, size, model.image_bytes), problem
+    return too_large(part.media_type, over), problem
+
+
+def _as_its_bytes_say(part: Image) -> Image:
+    """The picture with the media type it really has, where that is known: providers refuse another."""
+    found = head_of_base64(part.data).media_type
+    return part if found in (None, part.media_type) else msgspec.structs.replace(part, media_type=found)
 
 
 def _document(part: Document, model: ModelChoice, takes: Takes) -> tuple[Text | Document, str]:

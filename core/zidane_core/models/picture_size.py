@@ -1,12 +1,19 @@
-"""How large a picture is, and what is said of one that is larger than a model takes (ring 1). Sizes are in bytes."""
+"""How large a picture is, and what is said of one that is larger than a model takes (ring 1).
+
+Sizes are in bytes, sides in pixels.
+"""
 
 import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
-from zidane_core.data.content import Text
+from zidane_core.data.content import Image, Text
 from zidane_core.data.models import IMAGE_BYTES
+from zidane_core.models.picture_head import Sides, head_of_base64
+
+LARGEST_SIDE: Final = 8000
+"""Pixels of a side; providers refuse more."""
 
 _MIB: Final = 2**20
 
@@ -45,11 +52,31 @@ def at_most(size: int) -> str:
     return _said(size, math.floor)
 
 
-def too_large(media_type: str, size: int, most: int) -> Text:
+class Excess(NamedTuple):
+    """How large a picture is, and what a model takes at most; in words."""
+
+    size: str
+    most: str
+
+
+def excess(size: int, sides: Sides | None, most: int) -> Excess | None:
+    """What a picture of `size` bytes has too much when a model takes `most` bytes; None when nothing."""
+    if size > most:
+        return Excess(at_least(size), at_most(most))
+    if sides is not None and max(sides) > LARGEST_SIDE:
+        return Excess(str(sides), f"{LARGEST_SIDE} pixels a side")
+    return None
+
+
+def excess_of(picture: Image, most: int) -> Excess | None:
+    """The same of a picture in a message; of an address alone nothing is known."""
+    return excess(decoded_size(picture.data), head_of_base64(picture.data).sides, most)
+
+
+def too_large(media_type: str, over: Excess) -> Text:
     """What a model gets instead of a picture that is larger than it takes."""
     return Text(
-        f"[image not shown to you: {media_type}, {at_least(size)}, "
-        f"larger than the {at_most(most)} that the model takes]"
+        f"[image not shown to you: {media_type}, {over.size}, larger than the {over.most} that the model takes]"
     )
 
 

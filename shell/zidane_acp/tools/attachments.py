@@ -2,15 +2,18 @@
 
 import base64
 import binascii
+import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from time import monotonic
+from types import MappingProxyType
 from typing import BinaryIO, Final, NamedTuple
 
 from zidane_acp.tools.handles import entry, opened, stands
 from zidane_acp.tools.paths import resolve, shown
-from zidane_acp.tools.reading import EMPTY, ROOM, SAMPLE, Binary, image_type, text_lines
+from zidane_acp.tools.reading import EMPTY, ROOM, SAMPLE, Binary, text_lines
 from zidane_acp.tools.results import Refused
-from zidane_acp.tools.shrinking import NotShrunk, Picture, shrunk
+from zidane_acp.tools.shrinking import NotShrunk, Picture, Shrinker
 from zidane_core.agent.events import Attachment, AttachmentsRead
 from zidane_core.agent.work import ReadAttachments
 from zidane_core.convert.file_links import FileLink, file_link
@@ -19,7 +22,8 @@ from zidane_core.convert.visible import clip, line
 from zidane_core.data.content import Document, Image, Link
 from zidane_core.data.tools import ResolvedPath
 from zidane_core.models.parts import IMAGES, PDF
-from zidane_core.models.picture_size import at_least, at_most, decoded_size, too_large
+from zidane_core.models.picture_head import head_of_base64, head_of_bytes
+from zidane_core.models.picture_size import Excess, at_most, decoded_size, excess, excess_of, too_large
 from zidane_core.text import clean
 
 MOST_FILES: Final = 50
@@ -32,11 +36,14 @@ MEDIA_ROOM: Final = 20 * 2**20
 IMAGE_REACH: Final = 64 * 2**20
 """Bytes of an image file that is read to be shrunk."""
 
+LOGGER: Final = logging.getLogger("zidane_acp.attachments")
+
 _LEAST_ROOM: Final = 16 * 1024
 """Bytes of text below which a file that does not fit is only named: a piece of it would say little."""
 
 _LONGEST_NAME: Final = 100
 _ONLY_NAME: Final = "so the model got only its name"
+_COPY: Final = "put its text in the message"
 
 
 class _Left(NamedTuple):
@@ -63,13 +70,21 @@ class _Named(NamedTuple):
         return self.noticed(f'The file "{name}" in your message {problem}')
 
 
-def read_attachments(what: ReadAttachments, stopped: Callable[[], bool] = lambda: False) -> AttachmentsRead:
-    """Read the files and shrink the pictures, until `stopped`. What fails is a notice or nothing, never an error."""
-    links = (_attached(what, stopped), _smaller(what, stopped))
+def read_attachments(
+    what: ReadAttachments,
+    stopped: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = monotonic,
+) -> AttachmentsRead:
+    """Read the files and shrink the pictures, until `stopped`. What fails is a notice or nothing, never an error.
+
+    By `clock` (seconds) the pictures share `shrinking.SECONDS`; those after that are not shrunk.
+    """
+    shrink = Shrinker(what.image_bytes, stopped, clock)
+    links = (_attached(what, shrink, stopped), _smaller(what, shrink, stopped))
     return AttachmentsRead(tuple(attachment for found in links for attachment in found))
 
 
-def _attached(what: ReadAttachments, stopped: Callable[[], bool]) -> Iterator[Attachment]:
+def _attached(what: ReadAttachments, shrink: Shrinker, stopped: Callable[[], bool]) -> Iterator[Attachment]:
     left = _Left()
     told: set[str] = set()
     for count, named in enumerate(_named(what)):
@@ -81,7 +96,7 @@ def _attached(what: ReadAttachments, stopped: Callable[[], bool]) -> Iterator[At
                 "it can read them when it needs them."
             )
             return
-        attachment = _attachment(what, named, left)
+        attachment = _or_a_notice(what, named, shrink, left)
         if attachment is None or attachment.notice in told:
             continue
         if attachment.notice:
@@ -109,7 +124,16 @@ def _less(left: _Left, attachment: Attachment) -> _Left:
 # Named files ---------------------------------------------------------------------------------------
 
 
-def _attachment(what: ReadAttachments, named: _Named, left: _Left) -> Attachment | None:
+def _or_a_notice(what: ReadAttachments, named: _Named, shrink: Shrinker, left: _Left) -> Attachment | None:
+    """The same as `_attachment`, where no failure of one file costs the others."""
+    try:
+        return _attachment(what, named, shrink, left)
+    except Exception as error:  # whatever a file system or a picture comes up with
+        LOGGER.warning("A file that a prompt names could not be read.", exc_info=True)
+        return named.only(f"cannot be read ({type(error).__name__}), {_ONLY_NAME}; {_COPY}.")
+
+
+def _attachment(what: ReadAttachments, named: _Named, shrink: Shrinker, left: _Left) -> Attachment | None:
     """What a link names; None leaves it a link."""
     try:
         path = resolve(named.file.path, what.cwd, what.roots)
@@ -117,31 +141,37 @@ def _attachment(what: ReadAttachments, named: _Named, left: _Left) -> Attachment
         return named.only(f"has a path that cannot be used, {_ONLY_NAME}; give the path of a file.")
     if not path.inside:
         return named.only(
-            f"lies outside of the workspace, {_ONLY_NAME}; add its folder to the workspace, or put its text in "
-            "the message."
+            f"lies outside of the workspace, {_ONLY_NAME}; add its folder to the workspace, or {_COPY}."
         )
     try:
         with entry(path, what.roots) as place:
             if stands(place) != "file":
                 return None
             with opened(place, path.given) as file:
-                return _content(what, named, path, file, left)
+                return _content(what, named, path, file, shrink, left)
     except FileNotFoundError:
         return named.only(f"does not exist, {_ONLY_NAME}; save it first if it is new.")
     except OSError as error:
         reason = error.strerror or str(error)
-        return named.only(f"cannot be read ({reason}), {_ONLY_NAME}; look at its permissions.")
+        advice = "look at its permissions" if isinstance(error, PermissionError) else _COPY
+        return named.only(f"cannot be read ({reason}), {_ONLY_NAME}; {advice}.")
     except Refused:  # one of the roots, or a link that was swapped in meanwhile
         return None
 
 
 def _content(
-    what: ReadAttachments, named: _Named, path: ResolvedPath, file: BinaryIO, left: _Left
+    what: ReadAttachments,
+    named: _Named,
+    path: ResolvedPath,
+    file: BinaryIO,
+    shrink: Shrinker,
+    left: _Left,
 ) -> Attachment | None:
     head = file.read(SAMPLE)
-    media_type = image_type(head)
+    media_type = head_of_bytes(head).media_type
     if media_type is not None:
-        return _picture(what, named, media_type, head, file, left) if what.images_taken else None
+        picture = _Begun(media_type, head, file)
+        return _picture(what, named, picture, shrink, left) if what.images_taken else None
     if head.startswith(b"%PDF-"):
         return _pdf(named, head, file, left) if what.documents_taken else None
     try:
@@ -183,19 +213,27 @@ def _text_type(hint: str | None) -> str:
     return hint if hint is not None and hint.startswith("text/") else "text/plain"
 
 
+class _Begun(NamedTuple):
+    """A picture of which the beginning was read."""
+
+    media_type: str
+    head: bytes
+    file: BinaryIO
+
+
 def _picture(
-    what: ReadAttachments, named: _Named, media_type: str, head: bytes, file: BinaryIO, left: _Left
+    what: ReadAttachments, named: _Named, begun: _Begun, shrink: Shrinker, left: _Left
 ) -> Attachment:
-    data = head + file.read(IMAGE_REACH)
+    data = begun.head + begun.file.read(IMAGE_REACH)
     if len(data) > IMAGE_REACH:
         reach = at_most(IMAGE_REACH)
         return named.only(f"is a picture of more than {reach}, {_ONLY_NAME}; make it smaller first.")
-    picture = Picture(media_type, data)
-    if len(data) > what.image_bytes:
-        smaller = shrunk(data, what.image_bytes)
+    picture = Picture(begun.media_type, data)
+    over = excess(len(data), head_of_bytes(data).sides, what.image_bytes)
+    if over is not None:
+        smaller = shrink(data)
         if not isinstance(smaller, Picture):
-            sizes = f"({at_least(len(data))}) is larger than the model takes ({at_most(what.image_bytes)})"
-            return named.only(f"{sizes}, so it got only its name; {_advice(smaller)}.")
+            return named.only(f"{_sizes(over)}, so it got only its name; {_ADVICE[smaller]}.")
         picture = smaller
     if len(picture.data) > left.media:
         return named.noticed(_TOO_MUCH)
@@ -228,35 +266,38 @@ _TOO_MUCH: Final = (
 # Pictures in the prompt ----------------------------------------------------------------------------
 
 
-def _smaller(what: ReadAttachments, stopped: Callable[[], bool]) -> Iterator[Attachment]:
+def _smaller(what: ReadAttachments, shrink: Shrinker, stopped: Callable[[], bool]) -> Iterator[Attachment]:
     for position, image in what.images if what.images_taken else ():
         if stopped():
             return
-        size = decoded_size(image.data)
-        if size > what.image_bytes and image.media_type in IMAGES:
-            yield _shrunk_or_noted(what, position, image, size)
+        media_type = head_of_base64(image.data).media_type or image.media_type
+        over = excess_of(image, what.image_bytes)
+        if over is None or media_type not in IMAGES:
+            continue
+        smaller = _decoded_and_shrunk(image.data, shrink)
+        if isinstance(smaller, Picture):
+            data = base64.b64encode(smaller.data).decode()
+            yield Attachment(position=position, part=Image(smaller.media_type, data, image.uri))
+        else:
+            notice = f"The picture in your message {_sizes(over)}, so it only got a note; {_ADVICE[smaller]}."
+            yield Attachment(position=position, part=too_large(media_type, over), notice=notice)
 
 
-def _shrunk_or_noted(what: ReadAttachments, position: int, image: Image, size: int) -> Attachment:
-    smaller = _decoded_and_shrunk(image.data, what.image_bytes)
-    if isinstance(smaller, Picture):
-        data = base64.b64encode(smaller.data).decode()
-        return Attachment(position=position, part=Image(smaller.media_type, data, image.uri))
-    sizes = f"({at_least(size)}) is larger than the model takes ({at_most(what.image_bytes)})"
-    return Attachment(
-        position=position,
-        part=too_large(image.media_type, size, what.image_bytes),
-        notice=f"The picture in your message {sizes}, so it only got a note; {_advice(smaller)}.",
-    )
-
-
-def _decoded_and_shrunk(data: str, most: int) -> Picture | NotShrunk:
+def _decoded_and_shrunk(data: str, shrink: Shrinker) -> Picture | NotShrunk:
     try:
-        return shrunk(base64.b64decode(data), most)
+        return shrink(base64.b64decode(data))
     except (binascii.Error, ValueError):
         return "cannot"
 
 
-def _advice(why: NotShrunk) -> str:
-    more = ", or install zidane-acp[images] to have it shrunk" if why == "no pillow" else ""
-    return f"send a smaller one{more}"
+def _sizes(over: Excess) -> str:
+    return f"({over.size}) is larger than the model takes ({over.most})"
+
+
+_ADVICE: Final[Mapping[NotShrunk, str]] = MappingProxyType(
+    {
+        "no pillow": "send a smaller one, or install zidane-acp[images] to have it shrunk",
+        "cannot": "send a smaller one",
+        "late": "send smaller or fewer ones, since there was no time left to shrink it",
+    }
+)

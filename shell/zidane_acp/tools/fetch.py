@@ -15,13 +15,14 @@ import anyio
 
 from zidane_acp.tools.addresses import is_public
 from zidane_acp.tools.arguments import text
-from zidane_acp.tools.reading import IMAGE_ROOM, image_type
+from zidane_acp.tools.reading import IMAGE_ROOM
 from zidane_acp.tools.results import Refused, said
 from zidane_core import __version__
 from zidane_core.agent.work import RunTool
 from zidane_core.bounded import bounded
 from zidane_core.data.content import Image
 from zidane_core.data.tools import ToolResult
+from zidane_core.models.picture_head import head_of_bytes
 
 if TYPE_CHECKING:
     import httpx2
@@ -210,7 +211,7 @@ def _result(answer: _Answer) -> ToolResult:
         "truncated": not answer.whole,
     }
     failed = answer.status >= 400
-    image = image_type(answer.body[:16])
+    image = head_of_bytes(answer.body[:16]).media_type
     if image is not None and not failed:
         if not answer.whole:
             raise Refused(f"{answer.url} is an image of more than {IMAGE_ROOM // 2**20} MiB.")

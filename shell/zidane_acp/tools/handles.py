@@ -7,15 +7,19 @@ handles (Windows) plain paths are used.
 
 import contextlib
 import errno
+import io
 import os
 import secrets
 import stat
 from collections.abc import Generator
-from typing import BinaryIO, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple, TypeVar
 
 from zidane_acp.tools.paths import anchor
 from zidane_acp.tools.results import Refused
 from zidane_core.data.tools import ResolvedPath
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 HANDLES: Final = os.open in os.supports_dir_fd and os.scandir in os.supports_fd and hasattr(os, "O_NOFOLLOW")
 """Whether the platform can open a name in an open folder."""
@@ -27,6 +31,9 @@ READING: Final = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_DIRECTORY", 0)
 
 PASSING: Final = READING | getattr(os, "O_PATH", 0)
 """How a folder is opened to go through it, which needs no permission to list it."""
+
+
+_Read = TypeVar("_Read", int, bytes)
 
 
 class Entry(NamedTuple):
@@ -107,9 +114,34 @@ def stands(place: Entry) -> Literal["file", "folder", "special"]:
     return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "special"
 
 
+class _Ready(io.FileIO):
+    """A file whose reads end with an `OSError` where they would wait, as those of /proc/kmsg do, and not with None."""
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        read: int | None = super().readinto(buffer)
+        return _there(read)
+
+    def readall(self) -> bytes:
+        return _there(super().readall())
+
+
+def _there(read: _Read | None) -> _Read:
+    if read is None:
+        raise OSError(errno.EAGAIN, "a read would have to wait")
+    return read
+
+
+def unwaited(handle: int) -> BinaryIO:
+    """An open file, to be read; `handle` stays open. A read that would wait raises `OSError`."""
+    return io.BufferedReader(_Ready(handle, "rb", closefd=False))
+
+
 @contextlib.contextmanager
 def opened(place: Entry, given: str) -> Generator[BinaryIO]:
-    """A regular file, open for reading; a pipe or a device is refused and never waited for."""
+    """A regular file, open for reading; a pipe or a device is refused and never waited for.
+
+    Reads raise `OSError`, also where they would have to wait.
+    """
     flags = os.O_RDONLY | _NO_FOLLOW | getattr(os, "O_NONBLOCK", 0)
     handle = os.open(place.name, flags, dir_fd=place.folder)
     try:
@@ -118,7 +150,7 @@ def opened(place: Entry, given: str) -> Generator[BinaryIO]:
             raise Refused(f"{given} is a folder; use list_files.")
         if not stat.S_ISREG(mode):
             raise Refused(f"{given} is no regular file.")
-        with os.fdopen(handle, "rb", closefd=False) as file:
+        with unwaited(handle) as file:
             yield file
     finally:
         os.close(handle)

@@ -7,13 +7,14 @@ from returns.result import Failure
 
 from zidane_acp.tools.handles import entry, opened, stands
 from zidane_acp.tools.paths import anchor, path_argument, resolve, shown, title
-from zidane_acp.tools.reading import SAMPLE, image_type
+from zidane_acp.tools.reading import SAMPLE
 from zidane_acp.tools.results import Refused
 from zidane_acp.tools.writing import LARGEST
 from zidane_core import edits
 from zidane_core.agent.events import FileSeen
 from zidane_core.agent.work import RunTool
 from zidane_core.data.tools import ResolvedPath
+from zidane_core.models.picture_head import head_of_bytes
 
 Kind: TypeAlias = Literal["text", "missing", "folder", "image", "binary", "large", "outside", "unreadable"]
 
@@ -67,7 +68,7 @@ def _found(path: ResolvedPath, roots: tuple[str, ...]) -> _Found:
 
 def _content(file: BinaryIO) -> _Found:
     head = file.read(SAMPLE)
-    if image_type(head) is not None:
+    if head_of_bytes(head).media_type is not None:
         return _Found("image")
     if b"\0" in head and not head.startswith(_WIDE):
         return _Found("binary")

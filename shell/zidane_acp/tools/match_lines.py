@@ -51,7 +51,8 @@ def contents(path: bytes) -> bytes:
     """The bytes of a regular file; nothing for what cannot be read, is a link or no file."""
     try:
         with os.fdopen(opened(path), "rb") as file:
-            return file.read(MOST) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+            # None is of a file that would have to be waited for, as /proc/kmsg.
+            return (file.read(MOST) or b"") if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
     except OSError:
         return b""
 

@@ -14,6 +14,7 @@ from zidane_core import edits
 from zidane_core.agent.work import RunTool
 from zidane_core.data.content import Image
 from zidane_core.data.tools import Location, ToolResult
+from zidane_core.models.picture_head import head_of_bytes
 
 ROOM: Final = 128 * 1024
 """Bytes of text given to the model at once."""
@@ -28,17 +29,6 @@ SAMPLE: Final = 8192
 
 _WIDE_ROOM: Final = 16 * 2**20
 _STEP: Final = 65536
-
-
-def image_type(head: bytes) -> str | None:
-    """The media type of an image, told by its first bytes."""
-    if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "image/png"
-    if head.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if head.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
-    return "image/webp" if head[:4] == b"RIFF" and head[8:12] == b"WEBP" else None
 
 
 class Binary(Refused):
@@ -76,7 +66,7 @@ def read_file(call: RunTool) -> ToolResult:
     try:
         with entry(path, call.roots) as found, opened(found, path.given) as file:
             head = file.read(SAMPLE)
-            media_type = image_type(head)
+            media_type = head_of_bytes(head).media_type
             if media_type is not None:
                 result = _image(file, head, media_type, path.given)
             else:

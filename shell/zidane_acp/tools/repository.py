@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from zidane_acp.tools.handles import unwaited
+
 SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
     {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "diff.submodule": "short"}
 )
@@ -289,7 +291,7 @@ def _no_submodules(folder: str) -> None:
     for name in indexes:
         handle = _opened(name)
         try:
-            with os.fdopen(handle, "rb", closefd=False) as file:
+            with unwaited(handle) as file:
                 last, size = b"", 0
                 while piece := file.read(_STEP):
                     size += len(piece)
@@ -303,7 +305,7 @@ def _no_submodules(folder: str) -> None:
 def _text(name: str) -> str:
     handle = _opened(name)
     try:
-        with os.fdopen(handle, "rb", closefd=False) as file:
+        with unwaited(handle) as file:
             data = file.read(_CONFIG_ROOM + 1)
     finally:
         os.close(handle)

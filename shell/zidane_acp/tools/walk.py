@@ -58,7 +58,8 @@ def _content(place: Place) -> bytes:
     else:
         handle = os.open(os.path.join(place, ".gitignore"), flags)
     with os.fdopen(handle, "rb") as file:
-        return file.read(_RULES_ROOM) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+        # None is of a file that would have to be waited for, as those of /proc may.
+        return (file.read(_RULES_ROOM) or b"") if stat.S_ISREG(os.fstat(handle).st_mode) else b""
 
 
 def _is_valid(line: str) -> bool:

@@ -20,7 +20,7 @@ from zidane_core.data.models import (
     UserMessage,
 )
 from zidane_core.models.codecs import CODECS
-from zidane_core.models.picture_size import at_least, at_most, decoded_size, image_bytes
+from zidane_core.models.picture_size import LARGEST_SIDE, at_least, at_most, decoded_size, image_bytes
 from zidane_core.models.providers import PROVIDERS, endpoint, models
 
 DATA = base64.b64encode(b"\x89PNG\r\n\x1a\n fake picture").decode()
@@ -210,6 +210,45 @@ def test_a_picture_larger_than_the_model_takes_never_breaks_a_request(provider: 
         body, warnings = build(provider, *PLACES[place](fits), image_bytes=3000)
         assert fits.data in json.dumps(body)
         assert warnings == ()
+
+
+def of_sides(width: int, height: int, media_type: str = "image/png") -> Image:
+    """The beginning of a PNG, which is as good as a whole one here."""
+    sides = width.to_bytes(4, "big") + height.to_bytes(4, "big")
+    data = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + sides + b"\x08\2\0\0\0"
+    return Image(media_type, base64.b64encode(data).decode(), WHERE)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("provider", ALL)
+def test_nor_does_one_with_longer_sides_than_providers_take(provider: str, place: str) -> None:
+    fits, long = of_sides(LARGEST_SIDE, 9), of_sides(600, LARGEST_SIDE + 1)
+    body, warnings = build(provider, *PLACES[place](long))
+    text = json.dumps(body)
+    assert long.data not in text and WHERE not in text
+    assert (
+        "[image not shown to you: image/png, 600 x 8001 pixels, larger than the 8000 pixels a side that the model "
+        "takes]" in text
+    )
+    assert warnings == (
+        "An image (image/png, 600 x 8001 pixels) is larger than the 8000 pixels a side that The Model takes, so it got "
+        "only a note about it; use a smaller one.",
+    )
+    if not (provider == "mistral" and "result" in place):
+        body, warnings = build(provider, *PLACES[place](fits))
+        assert fits.data in json.dumps(body)
+        assert warnings == ()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("said", ["image/jpeg", "image/jpg", "image/heic", "nonsense", ""])
+@pytest.mark.parametrize("provider", WIRE)
+def test_nor_does_one_that_is_said_to_be_of_another_kind(provider: str, said: str, place: str) -> None:
+    body, warnings = build(provider, *PLACES[place](Image(said, DATA)))
+    text = json.dumps(body)
+    assert DATA in text and "image/png" in text
+    assert not said or said not in text
+    assert warnings == ()
 
 
 @pytest.mark.parametrize("size", range(12))

@@ -1,26 +1,21 @@
-"""Files that a prompt names and pictures that are too large: what the model is given, and what the user is told."""
+"""Files that a prompt names: what the model is given, and what the user is told."""
 
-import base64
-import io
 import os
-import sys
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import anyio
 import pytest
-from PIL import Image as Pillow
+from support.attaching import linked, one, packed, png, read, text_of
 
 from zidane_acp import perform
 from zidane_acp.files import LocalFiles
 from zidane_acp.tools import attachments, reading
-from zidane_acp.tools.attachments import read_attachments
 from zidane_core.agent.events import Attachment, AttachmentsRead
 from zidane_core.agent.work import ReadAttachments
-from zidane_core.data.content import Document, Image, Link, Text
+from zidane_core.data.content import Document, Image, Link
 
-MIB = 2**20
 PDF = b"%PDF-1.7\n\0 fake"
 
 
@@ -29,51 +24,6 @@ def root(tmp_path: Path) -> Path:
     folder = tmp_path / "w"
     folder.mkdir()
     return folder
-
-
-def linked(root: Path, *ends: str, **fields: Any) -> tuple[tuple[int, Link], ...]:
-    """Links to files of the folder, at the positions 1, 2, ..."""
-    return tuple(
-        (number, Link(f"file://{root}/{end}", end.partition("#")[0], **fields))
-        for number, end in enumerate(ends, 1)
-    )
-
-
-def read(root: Path, *ends: str, **fields: Any) -> tuple[Attachment, ...]:
-    what: dict[str, Any] = {"cwd": str(root), "roots": (str(root),), "image_bytes": 5 * MIB, **fields}
-    return read_attachments(ReadAttachments(**{"links": linked(root, *ends), **what})).attachments
-
-
-def one(root: Path, end: str, **fields: Any) -> Attachment:
-    (found,) = read(root, end, **fields)
-    assert found.position == 1
-    return found
-
-
-def text_of(attachment: Attachment) -> str:
-    assert isinstance(attachment.part, Document)
-    assert attachment.part.text is not None
-    return attachment.part.text
-
-
-def png(width: int, height: int, *, noise: bool = True, mode: str = "RGB") -> bytes:
-    size = width * height * len(mode)
-    return encoded(Pillow.frombytes(mode, (width, height), os.urandom(size) if noise else bytes(size)))
-
-
-def encoded(picture: Pillow.Image, kind: str = "PNG", **options: Any) -> bytes:
-    target = io.BytesIO()
-    picture.save(target, kind, **options)
-    return target.getvalue()
-
-
-def packed(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
-def opened(part: object) -> Pillow.Image:
-    assert isinstance(part, Image)
-    return Pillow.open(io.BytesIO(base64.b64decode(part.data)))
 
 
 # Text files ----------------------------------------------------------------------------------------
@@ -224,6 +174,25 @@ def test_what_the_user_is_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "cannot be read (Permission denied), so" in one(root, "a").notice
 
 
+def test_one_file_never_costs_the_others(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "a").write_text("text")
+    (root / "odd").write_text("odd")
+    entry = attachments.entry
+
+    def failing(path: Any, *given: Any) -> Any:
+        if path.given.endswith("odd"):
+            raise AttributeError("a fault of ours")
+        return entry(path, *given)
+
+    monkeypatch.setattr(attachments, "entry", failing)
+    odd, whole = read(root, "odd", "a")
+    assert odd.notice == (
+        'The file "odd" in your message cannot be read (AttributeError), so the model got only its name; put its text '
+        "in the message."
+    )
+    assert text_of(whole) == "text"
+
+
 def test_a_further_root_counts(root: Path) -> None:
     more = root.parent / "more"
     more.mkdir()
@@ -277,163 +246,6 @@ def test_large_pdfs(root: Path) -> None:
     assert isinstance(first.part, Document)
     assert isinstance(second.part, Link)
     assert "more than 20 MiB together" in second.notice
-
-
-# Pictures ------------------------------------------------------------------------------------------
-
-
-def test_a_picture_that_fits_is_given_as_it_is(root: Path) -> None:
-    data = png(4, 4)
-    (root / "a.png").write_bytes(data)
-    found = one(root, "a.png", image_bytes=len(data), images=((9, Image("image/png", packed(data))),))
-    assert found == Attachment(position=1, part=Image("image/png", packed(data), f"file://{root}/a.png"))
-
-
-@pytest.mark.parametrize("mode", ["RGB", "L"])
-def test_a_large_photo_becomes_a_jpeg(root: Path, mode: str) -> None:
-    (root / "a.png").write_bytes(png(1000, 800, mode=mode))
-    found = one(root, "a.png", image_bytes=100_000)
-    picture = opened(found.part)
-    assert found.notice == ""
-    assert picture.format == "JPEG"
-    assert isinstance(found.part, Image)
-    assert found.part.media_type == "image/jpeg"
-    assert 10_000 < len(base64.b64decode(found.part.data)) <= 100_000
-    assert picture.width / picture.height == pytest.approx(1.25, rel=0.02)
-
-
-def test_few_colours_and_transparency_stay_png() -> None:
-    flat = encoded(Pillow.new("RGB", (3000, 2000), "red"), compress_level=0)
-    clear = encoded(Pillow.new("RGBA", (3000, 2000), (255, 0, 0, 9)), compress_level=0)
-    opaque = png(1000, 1000, mode="RGB")
-    opaque = encoded(Pillow.open(io.BytesIO(opaque)).convert("RGBA"))
-    given = tuple((n, Image("image/png", packed(data))) for n, data in enumerate((flat, clear, opaque)))
-    first, second, third = read(Path("/project"), images=given, image_bytes=MIB)
-    assert [opened(one.part).format for one in (first, second, third)] == ["PNG", "PNG", "JPEG"]
-    assert opened(first.part).size == (3000, 2000)
-    assert opened(second.part).has_transparency_data
-
-
-def test_transparency_that_does_not_fit_goes_white() -> None:
-    data = bytearray(os.urandom(800 * 800 * 4))
-    data[3::4] = bytes(800 * 800)  # nothing is to be seen of the noise
-    given = ((0, Image("image/png", packed(encoded(Pillow.frombytes("RGBA", (800, 800), bytes(data)))))),)
-    (found,) = read(Path("/project"), images=given, image_bytes=20_000)
-    picture = opened(found.part)
-    assert (picture.format, picture.getpixel((9, 9))) == ("JPEG", (255, 255, 255))
-
-
-def test_a_photo_is_turned_as_its_camera_says() -> None:
-    exif = Pillow.Exif()
-    exif[0x0112] = 6  # a quarter turn
-    photo = Pillow.frombytes("RGB", (600, 300), os.urandom(600 * 300 * 3))
-    given = ((0, Image("image/jpeg", packed(encoded(photo, "JPEG", quality=95, exif=exif)))),)
-    (found,) = read(Path("/project"), images=given, image_bytes=30_000)
-    picture = opened(found.part)
-    assert picture.height > picture.width
-    assert not picture.getexif()
-
-
-def test_no_side_is_longer_than_providers_take() -> None:
-    given = ((0, Image("image/png", packed(encoded(Pillow.new("RGB", (9000, 90)), compress_level=0)))),)
-    (found,) = read(Path("/project"), images=given, image_bytes=MIB)
-    assert opened(found.part).size == (8000, 80)
-
-
-def test_a_phones_picture_with_previews_is_no_animation() -> None:
-    pictures = [Pillow.frombytes("RGB", (600, 300), os.urandom(600 * 300 * 3)) for _ in range(2)]
-    data = encoded(pictures[0], "MPO", save_all=True, append_images=pictures[1:], quality=95)
-    (found,) = read(Path("/project"), images=((0, Image("image/jpeg", packed(data))),), image_bytes=30_000)
-    assert isinstance(found.part, Image)
-
-
-def animated(kind: str) -> bytes:
-    frames = [Pillow.new("RGB", (300, 300), colour) for colour in ("red", "blue")]
-    return encoded(frames[0], kind, save_all=True, append_images=frames[1:])
-
-
-BROKEN = {
-    "animated gif": ("image/gif", lambda: animated("GIF")),
-    "animated png": ("image/png", lambda: animated("PNG")),
-    "animated webp": ("image/webp", lambda: animated("WEBP")),
-    "cut": ("image/png", lambda: png(300, 300)[:5000]),
-    "no picture": ("image/png", lambda: b"\x89PNG\r\n\x1a\n" + bytes(5000)),
-    "another format": ("image/png", lambda: encoded(Pillow.new("RGB", (90, 90)), "BMP")),
-}
-
-
-@pytest.mark.parametrize("case", BROKEN)
-def test_what_cannot_be_shrunk_becomes_a_note(case: str) -> None:
-    media_type, make = BROKEN[case]
-    data = make()
-    assert len(data) > 200
-    (found,) = read(Path("/project"), images=((4, Image(media_type, packed(data))),), image_bytes=200)
-    assert found.position == 4
-    assert isinstance(found.part, Text)
-    assert found.part.text.startswith(f"[image not shown to you: {media_type}, ")
-    assert found.part.text.endswith(" KiB, larger than the 0.19 KiB that the model takes]")
-    assert found.notice.startswith("The picture in your message (")
-    assert found.notice.endswith("so it only got a note; send a smaller one.")
-
-
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")  # no error outside of tests
-def test_bombs_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = png(300, 300)
-    given = ((0, Image("image/png", packed(data))),)
-    (before,) = read(Path("/project"), images=given, image_bytes=9000)
-    assert isinstance(before.part, Image)
-    for bound in (300 * 300 - 1, 100):  # a warning of Pillow, and its error
-        monkeypatch.setattr(Pillow, "MAX_IMAGE_PIXELS", bound)
-        (after,) = read(Path("/project"), images=given, image_bytes=9000)
-        assert isinstance(after.part, Text)
-
-
-def test_data_that_is_no_base64() -> None:
-    (found,) = read(Path("/project"), images=((0, Image("image/png", "é" * 900)),), image_bytes=200)
-    assert isinstance(found.part, Text)
-
-
-@pytest.fixture
-def no_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "PIL", None)
-
-
-@pytest.mark.usefixtures("no_pillow")
-def test_without_pillow_the_user_hears_of_it(root: Path) -> None:
-    data = b"\x89PNG\r\n\x1a\n".ljust(7549747, b"x")
-    (root / "a.png").write_bytes(data)
-    linked, given = read(root, "a.png", images=((2, Image("image/png", packed(data))),))
-    assert given == Attachment(
-        position=2,
-        part=Text("[image not shown to you: image/png, 7.2 MiB, larger than the 5 MiB that the model takes]"),
-        notice="The picture in your message (7.2 MiB) is larger than the model takes (5 MiB), so it only got a "
-        "note; send a smaller one, or install zidane-acp[images] to have it shrunk.",
-    )
-    assert linked.part == Link(f"file://{root}/a.png", "a.png")
-    assert linked.notice == (
-        'The file "a.png" in your message (7.2 MiB) is larger than the model takes (5 MiB), so it got only its '
-        "name; send a smaller one, or install zidane-acp[images] to have it shrunk."
-    )
-
-
-def test_pillow_is_imported_only_for_a_picture_that_is_too_large(root: Path, no_pillow: None) -> None:
-    (root / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n fake")
-    assert isinstance(one(root, "a.png").part, Image)
-
-
-def test_a_picture_out_of_reach(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attachments, "IMAGE_REACH", 9000)
-    (root / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n".ljust(9001))
-    found = one(root, "a.png", image_bytes=100)
-    assert "is a picture of more than 8.78 KiB, so the model got only its name" in found.notice
-
-
-@pytest.mark.parametrize(
-    "fields", [{"images_taken": False}, {"images": ((0, Image("image/heic", "AAAA" * 900)),)}]
-)
-def test_pictures_of_no_use_to_the_model_are_left_to_the_codec(fields: dict[str, Any]) -> None:
-    large = ((0, Image("image/png", packed(png(300, 300)))),)
-    assert read(Path("/project"), **{"images": large, "image_bytes": 200, **fields}) == ()
 
 
 # Behind the port -----------------------------------------------------------------------------------
