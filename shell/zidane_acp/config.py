@@ -4,6 +4,7 @@ What is wrong in it is a warning; the rest of it holds. A file that is not there
 """
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
+from zidane_core.convert.visible import line
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.text import is_object
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from zidane_acp.settings import Settings
 
 NAME: Final = "config.toml"
+LARGEST: Final = 2**20
+"""Bytes of the file."""
+
 OVER_HTTP: Final = frozenset({"url", "transport", "headers"})
 AS_PROCESS: Final = frozenset({"command", "args", "env"})
 
@@ -59,27 +64,47 @@ def config_path(settings: "Settings", env: Mapping[str, str] = os.environ) -> Pa
 def read_config(settings: "Settings") -> Config:
     """What the user's file says; nothing when there is none. A file that was asked for must be there."""
     path = config_path(settings)
+    shown = line(str(path))
     try:
-        data = path.read_bytes()
+        data = _bytes_of(path)
     except FileNotFoundError:
         asked = settings.config is not None
-        return Config(warnings=(f"There is no config file {path}; nothing was read.",) if asked else ())
-    except OSError as error:
-        return Config(warnings=(f"The config file {path} cannot be read: {error.strerror}.",))
+        return Config(warnings=(f"There is no config file {shown}; nothing was read.",) if asked else ())
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "its name cannot be one"
+        return Config(warnings=(f"The config file {shown} cannot be read: {why}.",))
+    if data is None:
+        return Config(
+            warnings=(f"The config file {shown} is no file of at most 1 MiB; nothing of it is used.",)
+        )
     return config_of(data, str(path))
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    """The bytes of a regular file of a reasonable size; nothing else is read, since it may have no end."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        data = file.read(LARGEST + 1)
+    return data if len(data) <= LARGEST else None
 
 
 def config_of(data: bytes, file: str) -> Config:
     """What the bytes of a file say."""
     import tomllib
 
+    file = line(file)
     try:
         whole: dict[str, object] = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return Config(warnings=(f"The config file {file} is not UTF-8; nothing of it is used.",))
-    except tomllib.TOMLDecodeError as error:
-        # Only the place: the text may quote what stands there.
-        place = str(error).rpartition("(")[2].rstrip(")")
+    except (ValueError, RecursionError) as error:
+        # Only the place: the text may quote what stands there. Huge numbers and depths have none.
+        known = isinstance(error, tomllib.TOMLDecodeError)
+        place = (
+            str(error).rpartition("(")[2].rstrip(")") if known else "a number or a depth beyond all bounds"
+        )
         return Config(warnings=(f"The config file {file} is no TOML ({place}); nothing of it is used.",))
     warnings = [_unknown(file, key) for key in whole if key != "mcp"]
     tables = whole.get("mcp", {})
@@ -92,11 +117,11 @@ def config_of(data: bytes, file: str) -> Config:
 
 
 def _unknown(file: str, key: str) -> str:
-    return f"{file}: there is no setting {key}; it is not used."
+    return f"{file}: there is no setting {line(key)}; it is not used."
 
 
 def _server(file: str, name: str, table: object, warn: Callable[[str], None]) -> McpServerConfig | None:
-    where = f"mcp.{name}"
+    where = f"mcp.{line(name)}"
     if not is_object(table):
         warn(f"{file}: {where} must be a table; it is not used.")
         return None

@@ -20,6 +20,12 @@ SECRET_NAME: Final = re.compile(
 NAMED_VALUES: Final = frozenset({"headers", "env"})
 """Fields whose values are all secret, whatever their names: the headers and variables of MCP servers."""
 
+SERVERS: Final = frozenset({"mcpServers"})
+"""Fields that hold MCP servers."""
+
+_USER: Final = re.compile(r"(?<=://)[^/?#]*@")
+_QUERY: Final = re.compile(r"[?#].*", re.DOTALL)
+
 SHAPES: Final = (
     # An authorization header or a key assignment in any of the common spellings.
     re.compile(r"(?i)\b(bearer|basic)\s+(?=\S*[\d=])[\w.~+/=-]{8,}"),
@@ -74,6 +80,8 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
 def _field(name: str, value: object, secrets: Iterable[str]) -> object:
     if SECRET_NAME.search(name):
         return _hidden(value)
+    if name in SERVERS and is_array(value):
+        return [_server(item, secrets) for item in value]
     if name.lower() in NAMED_VALUES:
         if is_array(value):
             return [_named(item, secrets) for item in value]
@@ -89,6 +97,14 @@ def _named(item: object, secrets: Iterable[str]) -> object:
     return {
         key: _hidden(value) if key == "value" else _field(key, value, secrets) for key, value in item.items()
     }
+
+
+def _server(item: object, secrets: Iterable[str]) -> object:
+    """An MCP server: its URL may have a password or a key in it."""
+    masked = mask_tree(item, secrets)
+    if is_object(masked) and isinstance(url := masked.get("url"), str):
+        return {**masked, "url": _QUERY.sub(f"?{MASK}", _USER.sub(f"{MASK}@", url))}
+    return masked
 
 
 def _hidden(value: object) -> object:

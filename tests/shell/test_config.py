@@ -142,3 +142,30 @@ def test_the_agent_tells_of_mistakes_in_its_log(tmp_path: Path) -> None:
         said = agent.child.stderr.read().decode()
     assert f"WARNING zidane_acp.config: {file}: there is no setting mcp.a.color; it is not used." in said
     assert "swordfish" not in said
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"x = " + b"1" * 5000, "a number or a depth beyond all bounds"),
+        (b"x = " + b"[" * 5000, "a number or a depth beyond all bounds"),
+        (b"x = \xff", "is not UTF-8"),
+    ],
+)
+def test_what_python_cannot_read_is_a_warning(data: bytes, why: str) -> None:
+    (warning,) = config_of(data, "config.toml").warnings
+    assert why in warning
+
+
+def test_what_is_no_file_of_a_reasonable_size_is_not_read(tmp_path: Path) -> None:
+    pipe, large = tmp_path / "pipe", tmp_path / "large"
+    os.mkfifo(pipe)
+    large.write_bytes(b"# comment\n" * 200_000)
+    for path in (pipe, large, tmp_path, Path("/dev/zero")):
+        found = read_config(Settings(config=str(path)))
+        assert len(found.warnings) == 1 and not found.mcp_servers, path
+
+
+def test_a_name_in_the_file_cannot_forge_a_line_of_the_log() -> None:
+    (warning,) = config_of(b'[mcp."a\\n\\u001b[31mX"]\nenabled = 7\n', "config.toml").warnings
+    assert "\n" not in warning and "\x1b" not in warning

@@ -134,3 +134,13 @@ def test_libraries_do_not_log_what_they_send_and_get() -> None:
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, check=True, timeout=20)
     assert b"cookie" not in done.stderr and b"ours" in done.stderr
     assert b"could not be made (TypeError)" in done.stderr and b"does not fit" not in done.stderr
+
+
+def test_the_password_and_the_query_of_a_servers_url_are_hidden() -> None:
+    url = "https://me:swordfish@host.example/mcp?key=hunter2#part"
+    frame = {
+        "params": {"mcpServers": [{"type": "http", "name": "a", "url": url}], "uri": "https://x/?page=2"}
+    }
+    shown = str(mask_tree(frame))
+    assert "swordfish" not in shown and "hunter2" not in shown
+    assert "host.example/mcp" in shown and "page=2" in shown

@@ -10,9 +10,10 @@ from typing import Final, NamedTuple
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import anyio.to_thread
 
-from zidane_acp.tools.families import MARKER
+from zidane_acp.tools.families import MARKER, family
 from zidane_acp.tools.guard import Guard
 from zidane_acp.tools.processes import end_family, started
 from zidane_core.agent.work import RunMcpServer
@@ -73,7 +74,11 @@ class Child:
     @property
     def tail(self) -> str:
         """The last line of standard error that says something."""
-        lines = b"".join(self._tail)[-TAIL:].decode("utf-8", "replace").splitlines()
+        said = b"".join(self._tail)
+        if len(said) > TAIL:
+            # The rest of a line that began before may be the end of something that is to be hidden as a whole.
+            said = said[-TAIL:].partition(b"\n")[2]
+        lines = said.decode("utf-8", "replace").splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     async def read(self) -> bytes:
@@ -89,6 +94,7 @@ class Child:
     async def drain(self) -> None:
         """Read standard error for ever, so that the server never waits for a reader of it."""
         while data := await _read(self._stderr):
+            await anyio.lowlevel.checkpoint()  # a server that never stops must not hold up the others
             self._tail.append(data)
             while len(self._tail) > 1 and sum(map(len, self._tail)) - len(self._tail[0]) > TAIL:
                 self._tail.popleft()
@@ -110,7 +116,7 @@ async def running(start: Start, guard: Guard, marker: str) -> AsyncGenerator[Chi
     """A server's process; afterwards it is gone, within a second, and everything that it started."""
     guard.start()
     async with contextlib.AsyncExitStack() as pipes:
-        (theirs_in, stdin), (stdout, theirs_out), (stderr, theirs_err) = os.pipe(), os.pipe(), os.pipe()
+        (theirs_in, stdin), (stdout, theirs_out), (stderr, theirs_err) = _three_pipes()
         for descriptor in (stdout, stderr):
             pipes.callback(os.close, descriptor)
         try:
@@ -146,8 +152,23 @@ async def running(start: Start, guard: Guard, marker: str) -> AsyncGenerator[Chi
                     tasks.cancel_scope.cancel()
 
 
+def _three_pipes() -> list[tuple[int, int]]:
+    """Three pipes, or none when the process has no descriptors left."""
+    made: list[tuple[int, int]] = []
+    try:
+        for _ in range(3):
+            made.append(os.pipe())
+    except OSError as error:
+        for descriptor in (end for pipe in made for end in pipe):
+            os.close(descriptor)
+        raise NoCommand(f"no pipe to it could be made ({error.strerror})") from None
+    return made
+
+
 async def _end(child: Child, marker: str) -> None:
     with anyio.CancelScope(shield=True):
+        # Looked for while the server is there: what has left its group is known as its child only now.
+        known = await anyio.to_thread.run_sync(family, marker, (child.process.pid,))
         child.close_input()
         # Not `ended`: whoever watched the process may have been cancelled.
         with anyio.move_on_after(GRACE):
@@ -155,7 +176,7 @@ async def _end(child: Child, marker: str) -> None:
         if sys.platform == "win32":
             with contextlib.suppress(ProcessLookupError):
                 child.process.kill()
-        await end_family(marker, child.process.pid)
+        await end_family(marker, child.process.pid, known)
         with anyio.move_on_after(GRACE):
             await child.process.wait()
             child.ended.set()

@@ -10,10 +10,11 @@ import mcp_types as types
 from httpx2 import InvalidURL, UnsupportedProtocol
 from mcp import MCPError
 from mcp.client.session import ClientRequestContext, IncomingMessage
+from pydantic import ValidationError
 
 from zidane_acp.mcp.link import Link, Session
 from zidane_acp.mcp.newer import begin, listen_for_changes
-from zidane_acp.mcp.offers import offer_of
+from zidane_acp.mcp.offers import MOST, offer_of
 from zidane_acp.mcp.questions import answer_of, question_of, roots_of
 from zidane_acp.mcp.reasons import hidden, leaf, sentence
 from zidane_acp.mcp.streams import Streams
@@ -25,6 +26,8 @@ from zidane_core.agent.work import RunMcpServer
 from zidane_core.data.mcp import McpOffer, McpPageDone
 
 LOGGER: Final = logging.getLogger("zidane_acp.mcp")
+LIST_PAUSE: Final = 0.5
+"""Seconds between two looks at what a server offers."""
 
 
 class Connection:
@@ -109,9 +112,12 @@ class Connection:
 
     async def _offer(self, session: Session) -> McpOffer:
         self._changed = anyio.Event()
-        offer = await offer_of(session)
+        offered = await offer_of(session)
+        said = f"The MCP server {self._name} offers {offered.more} tools or prompts more than the {MOST} that are taken."
+        if offered.more:
+            self._remarks.append(said)
         remarks, self._remarks[:] = tuple(self._remarks), []
-        return McpOffer(tools=offer.tools, prompts=offer.prompts, remarks=remarks)
+        return McpOffer(tools=offered.tools, prompts=offered.prompts, remarks=remarks)
 
     async def _list_again(self, session: Session) -> None:
         while True:
@@ -120,11 +126,15 @@ class Connection:
                 self._report(await self._offer(session))
             except (MCPError, ValueError, RuntimeError):
                 # What was offered before still stands; a loss is seen elsewhere.
-                continue
+                LOGGER.debug("an MCP server could not be listed again")
+            # A server may say for ever that something has changed; the last change is listed in any case.
+            await anyio.sleep(LIST_PAUSE)
 
     async def _why(self, failure: Exception | None) -> str:
-        why = await self._way.why()
         error = None if failure is None else leaf(failure)
+        if isinstance(error, ValidationError):
+            return "what it answered is none of the protocol"
+        why = await self._way.why()
         if isinstance(error, InvalidURL | UnsupportedProtocol):
             return "its URL cannot be used"
         if isinstance(error, MCPError) and not (

@@ -8,18 +8,27 @@ from typing import Final
 import anyio
 import anyio.lowlevel
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
 
 from zidane_acp.mcp.child import GRACE, Child
+from zidane_acp.mcp.parsing import messages_of
 from zidane_acp.mcp.streams import Streams
 
 LONGEST: Final = 64 * 1024 * 1024
 """Bytes of one line; a server that sends a longer one is given up."""
 
+MOST_JUNK: Final = 10_000
+"""Lines in a row that are no messages, after which a server is given up."""
+
+STEP: Final = 100
+"""Lines after which others get their turn."""
+
 
 @contextlib.asynccontextmanager
-async def lines_of(child: Child, skipped: Callable[[], None]) -> AsyncGenerator[Streams]:
-    """The streams of a process. `skipped` is told of each line that is no message; `lost` is set at its end."""
+async def lines_of(
+    child: Child, skipped: Callable[[], None], given_up: Callable[[str], None]
+) -> AsyncGenerator[Streams]:
+    """The streams of a process. `skipped` is told of each line that is no message; `lost` is set at its end, and
+    `given_up` is told why when it is not the server's."""
     heard, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     # Without a bound: who cancels a call must not wait for a server that reads nothing.
     outgoing, to_say = anyio.create_memory_object_stream[SessionMessage](math.inf)
@@ -27,7 +36,7 @@ async def lines_of(child: Child, skipped: Callable[[], None]) -> AsyncGenerator[
 
     async def hear() -> None:
         async with heard:
-            await _hear(child, heard.send, skipped)
+            await _hear(child, heard.send, skipped, given_up)
 
     async def listen() -> None:
         async with anyio.create_task_group() as listening:
@@ -60,24 +69,35 @@ async def lines_of(child: Child, skipped: Callable[[], None]) -> AsyncGenerator[
 
 
 async def _hear(
-    child: Child, put: Callable[[SessionMessage], Awaitable[None]], skipped: Callable[[], None]
+    child: Child,
+    put: Callable[[SessionMessage], Awaitable[None]],
+    skipped: Callable[[], None],
+    given_up: Callable[[str], None],
 ) -> None:
     rest = bytearray()
+    junk = 0
     while data := await child.read():
         rest += data
         if b"\n" not in data:
             if len(rest) > LONGEST:
+                given_up(f"it sent a line of more than {LONGEST // 2**20} MiB")
                 return
+            await anyio.lowlevel.checkpoint()
             continue
         *lines, last = bytes(rest).split(b"\n")
         rest = bytearray(last)
-        for line in lines:
+        for number, line in enumerate(lines, 1):
+            if number % STEP == 0:
+                await anyio.lowlevel.checkpoint()
             if not line.strip():
                 continue
-            try:
-                message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-            except ValueError:
+            found = messages_of(line)
+            junk = 0 if found else junk + 1
+            if junk > MOST_JUNK:
+                given_up("its output is no protocol")
+                return
+            if not found:
                 skipped()
-            else:
-                await put(message)
+            for message in found:
+                await put(SessionMessage(message))
         await anyio.lowlevel.checkpoint()

@@ -9,6 +9,7 @@ from mcp import ClientSession, MCPError, UrlElicitationRequiredError
 from pydantic import ValidationError
 
 from zidane_acp.mcp.newer import answered
+from zidane_acp.mcp.on_demand import not_connected
 from zidane_acp.mcp.reasons import hidden, sentence
 from zidane_acp.mcp.results import failed, prompt_of, result_of
 from zidane_acp.mcp.web import ATTEMPT, Attempt
@@ -59,6 +60,8 @@ class Link:
         async def told(progress: float, total: float | None, message: str | None) -> None:
             report(ToolOutput(progress_line(progress, total, message)))
 
+        if self.lost.is_set():
+            return failed(str(not_connected(self._name)))
         attempt = Attempt()
         mark = ATTEMPT.set(attempt)
         try:
@@ -80,7 +83,12 @@ class Link:
                 return await self._pages_first(error)
             if self.lost.is_set() or error.message == "Connection closed":
                 return failed(LOST.format(self._name))
-            return failed(self._told(error.message, f"The MCP server {self._name} refused the call: "))
+            # What the request met says more than the package's own words for it.
+            return failed(
+                self._told(
+                    attempt.trouble or error.message, f"The MCP server {self._name} refused the call: "
+                )
+            )
         except ValidationError:
             return failed(f"The MCP server {self._name} gave a result that is none of the protocol.")
         except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):

@@ -1,46 +1,79 @@
 """What a server offers: all pages of its lists, as our own records."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import mcp_types as types
 from mcp import ClientSession, MCPError
 
-from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
+from zidane_core.data.mcp import McpPrompt, McpPromptArgument, McpTool
 
 PAGES: Final = 200
 """Pages of a list that are read; a server may say for ever that there is more."""
 
-Page = TypeVar("Page", types.ListToolsResult, types.ListPromptsResult)
+MOST: Final = 1000
+"""Tools, or prompts, of one server."""
 
 
-async def offer_of(session: ClientSession, remarks: tuple[str, ...] = ()) -> McpOffer:
-    """All that the server has now. Raises MCPError."""
-    tools = [tool for page in await _pages(session.list_tools) for tool in page.tools]
+class Offered(NamedTuple):
+    """What a server has now, and how many entries were left out since they are too many."""
+
+    tools: tuple[McpTool, ...]
+    prompts: tuple[McpPrompt, ...]
+    more: int
+
+
+Entry = TypeVar("Entry", types.Tool, types.Prompt)
+
+
+async def offer_of(session: ClientSession) -> Offered:
+    """All that the server has now. Raises MCPError, and ValidationError for what is none of the protocol."""
+    tools, more_tools = await _entries(lambda params: _tool_page(session, params))
     capabilities = session.server_capabilities
-    prompts: list[types.Prompt] = []
+    prompts, more_prompts = list[types.Prompt](), 0
     if capabilities is not None and capabilities.prompts is not None:
-        prompts = [prompt for page in await _pages(session.list_prompts) for prompt in page.prompts]
-    return McpOffer(tools=tuple(map(_tool, tools)), prompts=tuple(map(_prompt, prompts)), remarks=remarks)
+        prompts, more_prompts = await _entries(lambda params: _prompt_page(session, params))
+    return Offered(tuple(map(_tool, tools)), tuple(map(_prompt, prompts)), more_tools + more_prompts)
 
 
-async def _pages(ask: Callable[..., Awaitable[Page]]) -> list[Page]:
-    pages: list[Page] = []
-    cursor: str | None = None
-    seen: set[str] = set()
-    while len(pages) < PAGES:
+async def _tool_page(
+    session: ClientSession, params: types.PaginatedRequestParams | None
+) -> tuple[list[types.Tool], str | None]:
+    page = await session.list_tools(params=params)
+    return page.tools, page.next_cursor
+
+
+async def _prompt_page(
+    session: ClientSession, params: types.PaginatedRequestParams | None
+) -> tuple[list[types.Prompt], str | None]:
+    page = await session.list_prompts(params=params)
+    return page.prompts, page.next_cursor
+
+
+async def _entries(
+    ask: Callable[[types.PaginatedRequestParams | None], Awaitable[tuple[list[Entry], str | None]]],
+) -> tuple[list[Entry], int]:
+    """The entries of all pages, of each name the first, until a page brings nothing new; and how many are too many."""
+    found: dict[str, Entry] = {}
+    more = 0
+    params: types.PaginatedRequestParams | None = None
+    for _ in range(PAGES):
         try:
-            page = await ask(params=None if cursor is None else types.PaginatedRequestParams(cursor=cursor))
+            entries, cursor = await ask(params)
         except MCPError as error:
-            if error.code == types.METHOD_NOT_FOUND and not pages:
-                return []  # a server of prompts only, for example
+            if error.code == types.METHOD_NOT_FOUND and params is None:
+                break  # a server of prompts only, for example
             raise
-        pages.append(page)
-        cursor = page.next_cursor
-        if cursor is None or cursor in seen:
+        before = len(found)
+        for entry in entries:
+            if len(found) < MOST:
+                found.setdefault(entry.name, entry)
+            else:
+                more += entry.name not in found
+        if cursor is None or len(found) == before:
             break
-        seen.add(cursor)
-    return pages
+        params = types.PaginatedRequestParams(cursor=cursor)
+    return list(found.values()), more
 
 
 def _tool(tool: types.Tool) -> McpTool:

@@ -54,5 +54,5 @@ class McpOnDemand:
 def not_connected(name: str) -> McpProblem:
     """The problem of a call or prompt without its server."""
     return McpProblem(
-        name, f"The MCP server {name} is not connected; open the session again to start it anew."
+        name, f"The MCP server {name} is not connected; it is tried again with the next message."
     )

@@ -4,13 +4,20 @@ import re
 import signal
 from collections.abc import Iterable
 from typing import Final, TypeGuard
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from zidane_acp.masking import MASK, mask
 from zidane_core.data.mcp import McpServerConfig
+from zidane_core.text import encode_json
 
 LONGEST: Final = 400
 """Characters of a reason; what a server says has no bound of its own."""
+
+SHORTEST: Final = 3
+"""Characters of a value that is hidden: a shorter one would blank digits and words everywhere."""
+
+LINE: Final = 8
+"""Characters of a line of a long value that is hidden by itself."""
 
 INSTALL: Final = "the Python package mcp cannot be imported; install it with: pip install 'mcp>=2.0'"
 _SPACE: Final = re.compile(r"\s+")
@@ -19,9 +26,14 @@ _SPACE: Final = re.compile(r"\s+")
 def secrets_of(config: McpServerConfig) -> tuple[str, ...]:
     """All values of the configuration that may be secret, the longest first, so that none hides a part of another."""
     values = [value for _, value in (*config.env, *config.headers)]
-    # A header such as `Bearer TOKEN` is repeated by servers without its first word.
+    # A header such as `Bearer TOKEN` is repeated by servers without its first word, a long value line by line.
     words = [word for _, value in config.headers for word in value.split()[1:]]
-    return tuple(sorted({*values, *words, *_secrets_of_url(config.url)} - {""}, key=len, reverse=True))
+    lines = [line.strip() for value in values for line in value.splitlines() if len(line.strip()) >= LINE]
+    plain = [*values, *words, *lines, *_secrets_of_url(config.url)]
+    spelled = (
+        spelling for value in plain for spelling in (value, encode_json(value).decode()[1:-1], quote(value))
+    )
+    return tuple(sorted({one for one in spelled if len(one) >= SHORTEST}, key=len, reverse=True))
 
 
 def _secrets_of_url(url: str) -> list[str]:

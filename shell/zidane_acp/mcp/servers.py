@@ -28,7 +28,8 @@ OFF: Final = logging.CRITICAL + 1
 QUIET: Final[Mapping[str, int]] = MappingProxyType(
     {"mcp": OFF, "client": OFF, "httpx2": logging.WARNING, "httpcore2": logging.WARNING}
 )
-"""Loggers that tell messages, URLs and headers, which may be secret, with the level they get."""
+"""Loggers that tell messages, URLs and headers, which may be secret, with the level they get; `client` is one of the
+official package's."""
 
 CLOSE_WITHIN: Final = 1.5
 """Seconds that the end of all servers may take."""
@@ -112,7 +113,8 @@ class McpServers:
             with anyio.move_on_after(CLOSE_WITHIN):
                 for run in tuple(self._runs):
                     await run.done.wait()
-            await self._guard.aclose()
+            if not self._runs:  # else the guard ends what is left, when the agent is gone
+                await self._guard.aclose()
 
 
 def _loaded() -> "type[Served]":

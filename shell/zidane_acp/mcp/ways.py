@@ -77,11 +77,14 @@ class Pipes:
             child_of = running(start, self._guard, marker)
             async with child_of as child:
                 self._child = child
-                async with lines_of(child, self._skipped) as streams:
+                async with lines_of(child, self._skipped, self._give_up) as streams:
                     yield streams
         except NoCommand as problem:
             self._reason = hidden(str(problem), self._secrets)
             raise
+
+    def _give_up(self, why: str) -> None:
+        self._reason = why
 
     @property
     def said(self) -> str:
@@ -90,7 +93,7 @@ class Pipes:
 
     async def why(self) -> str:
         """How it ended, and its last words."""
-        if self._child is None:
+        if self._child is None or self._reason:
             return self._reason
         with anyio.move_on_after(GRACE):
             await self._child.ended.wait()

@@ -25,10 +25,12 @@ MEANINGS: Final = {401: "; check its headers", 403: "; check its headers", 404: 
 
 
 class Attempt:
-    """One call as its HTTP request sees it; `begun` when the server may have begun with it."""
+    """One call as its HTTP request sees it; `begun` when the server may have begun with it, `trouble` is what a
+    refusal means."""
 
     def __init__(self) -> None:
         self.begun = False
+        self.trouble = ""
 
 
 ATTEMPT: Final[ContextVar[Attempt | None]] = ContextVar("zidane_acp_mcp_attempt", default=None)
@@ -103,6 +105,8 @@ class Web:
         note = MEANINGS.get(response.status_code, "")
         status = f"it answered with HTTP {response.status_code}{note}"
         self.trouble = "its session is over" if over else status
+        if attempt is not None and request.method == "POST":
+            attempt.trouble = self.trouble
         # Where a call waits for this answer, the call does it when it has heard of its own failure.
         if (self._fragile and request.method == "POST") or (over and attempt is None):
             self.lost.set()

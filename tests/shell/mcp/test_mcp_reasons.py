@@ -40,7 +40,7 @@ def test_a_reason_is_bounded() -> None:
 
 
 def test_a_broken_url_is_secret_as_a_whole() -> None:
-    assert secrets_of(McpServerConfig(name="x", transport="sse", url="http://[::1")) == ("http://[::1",)
+    assert "http://[::1" in secrets_of(McpServerConfig(name="x", transport="sse", url="http://[::1"))
 
 
 @pytest.mark.parametrize(

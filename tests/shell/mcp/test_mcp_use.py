@@ -163,7 +163,7 @@ async def test_two_sessions_share_nothing(bench: Bench) -> None:
     await bench.connect(command("stdio"))
     bench.session = "t"
     assert text_of(await bench.call("echo", text="x")) == (
-        "The MCP server tests is not connected; open the session again to start it anew."
+        "The MCP server tests is not connected; it is tried again with the next message."
     )
     with pytest.raises(McpProblem, match="is not connected"):
         await bench.prompt("review", path="a")
