@@ -95,3 +95,15 @@ def test_a_cancel_withdraws_the_question() -> None:
     number = driver.only_asked("elicitation/create")
     driver.cancel(session)
     assert {"requestId": number} in [frame.get("params") for frame in driver.frames]
+
+
+def test_a_question_that_the_model_was_told_of_is_shown_even_when_the_turn_is_cancelled() -> None:
+    driver, session = ready()
+    driver.prompt(session)
+    driver.round(calls(ASK, ("shell", {"command": "a; b"})))
+    driver.work()
+    driver.only_asked("session/request_permission")
+    driver.cancel(session)
+    driver.work()
+    assert driver.text() == "Which one?"
+    driver.check_replay()

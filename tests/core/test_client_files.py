@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from support.driver import HANDS, OPTIONS, Driver, calls, ready, said, with_
 
-from zidane_core.agent.client_reading import FILE_WITHIN
-from zidane_core.agent.events import FileSeen, Ok, Stopped
+from zidane_core.agent.editor_files import FILE_WITHIN, WRITE_WITHIN
+from zidane_core.agent.events import FileSeen, Ok, Stopped, WaitDone
 from zidane_core.agent.work import LookAtFile, RunTool
 from zidane_core.data.content import Text
 from zidane_core.data.tools import ResolvedPath, ToolResult
@@ -312,17 +312,19 @@ def test_the_line_endings_of_the_file_stay_whatever_the_editor_shows(
     assert ("\r" in diff["oldText"]) == ("\r" in diff["newText"])
 
 
-def test_a_failed_write_goes_to_the_disk_as_the_same_text() -> None:
+def test_a_failed_write_goes_to_the_disk_where_that_has_the_text_it_was_made_from() -> None:
     driver, _ = begun(EDIT)
-    editor(driver, "one\nunsaved\n")
-    editor(driver, "one\nunsaved\n")
+    editor(driver, "one\n")
+    editor(driver, "one\n")
     driver.reply(driver.only_asked("fs/write_text_file"), **BROKEN)
+    (look,) = [key for key, what in driver.jobs.items() if isinstance(what, LookAtFile)]
+    driver.finish(look)
     (run,) = driver.tool_jobs("run")
     what = driver.jobs[run]
     assert isinstance(what, RunTool)
     assert (what.name, what.arguments, what.preview) == (
         "write_file",
-        {"path": "a", "content": "two\nunsaved\n"},
+        {"path": "a", "content": "two\n"},
         None,
     )
     driver.work()
@@ -330,14 +332,82 @@ def test_a_failed_write_goes_to_the_disk_as_the_same_text() -> None:
     assert "the editor is confused" in driver.notices()[0]
 
 
-def test_a_write_that_is_not_answered_goes_to_the_disk() -> None:
+@pytest.mark.parametrize(("shown", "on_disk"), [("one\nmy draft\n", "one\n"), ("one\n", "one\ntheirs\n")])
+def test_a_failed_write_saves_no_draft_and_undoes_no_change_on_disk(shown: str, on_disk: str) -> None:
+    driver, _ = begun(EDIT)
+    editor(driver, shown)
+    editor(driver, shown)
+    driver.files[PATH] = on_disk
+    driver.reply(driver.only_asked("fs/write_text_file"), **BROKEN)
+    driver.work()
+    assert driver.result().startswith("a was not written: the editor failed to do it")
+    assert driver.files[PATH] == on_disk
+
+
+def test_a_write_that_is_not_answered_has_an_unknown_outcome_and_is_not_made_twice() -> None:
     driver, _ = begun(EDIT)
     editor(driver, "one\n")
     editor(driver, "one\n")
-    driver.bound(FILE_WITHIN)
-    assert not driver.open
-    (run,) = driver.tool_jobs("run")
-    assert driver.jobs[run].name == "write_file"
+    driver.bound(WRITE_WITHIN)
+    driver.work()
+    assert not driver.open and not driver.tool_jobs("run")
+    assert "whether it did is not known" in driver.result()
+
+
+def test_a_bound_that_ends_in_the_same_moment_as_the_answer_does_not_count() -> None:
+    driver, _ = begun(EDIT)
+    for _ in range(2):
+        bound = next(key for key, what in driver.jobs.items() if getattr(what, "seconds", 0) == FILE_WITHIN)
+        driver.reply(driver.only_asked("fs/read_text_file"), result={"content": "one\n"})
+        driver.end(bound, Ok(WaitDone()))
+        driver.work()
+    bound = next(key for key, what in driver.jobs.items() if getattr(what, "seconds", 0) == WRITE_WITHIN)
+    driver.answer(driver.only_asked("fs/write_text_file"))
+    driver.end(bound, Ok(WaitDone()))
+    driver.work()
+    assert driver.result() == "Changed a (4 bytes)." and not driver.notices()
+    assert len(written(driver)) == 1
+
+
+def test_a_file_that_was_deleted_behind_the_editor_is_not_there_any_more() -> None:
+    driver, _ = begun(READ)
+    editor(driver, "one\n")
+    del driver.files[PATH]
+    again(driver, READ)
+    editor(driver, "one\n")
+    assert driver.result().startswith("There is no file a any more: it was deleted on disk")
+    again(driver, EDIT)
+    editor(driver, "one\n")
+    assert driver.result().startswith("There is no file a any more") and not written(driver)
+    again(driver, ("write_file", {"path": "a", "content": "new\n"}))
+    editor(driver, "one\n")
+    editor(driver, "one\n")
+    driver.answer(driver.only_asked("fs/write_text_file"))
+    driver.work()
+    assert driver.result() == "Made a (4 bytes)."
+
+
+def test_a_text_that_the_user_keeps_back_is_a_tool_error_and_no_failure() -> None:
+    rejected = {"error": {"code": -32800, "message": "cancelled"}}
+    for call in (READ, EDIT):
+        driver, _ = begun(call)
+        driver.reply(driver.only_asked("fs/read_text_file"), **rejected)
+        driver.work()
+        assert driver.result() == "The editor did not give the text of a."
+        again(driver, READ)
+        driver.only_asked("fs/read_text_file")
+
+
+def test_a_path_that_leads_elsewhere_by_then_is_not_written() -> None:
+    driver, session = ready(with_(OPTIONS, policy="allow-edits"), HANDS)
+    driver.prompt(session)
+    driver.round(calls(("write_file", {"path": "a", "content": "x"})))
+    for real in (PATH, "/project/.git/hooks/pre-commit"):
+        (look,) = [key for key, what in driver.jobs.items() if isinstance(what, LookAtFile)]
+        driver.end(look, Ok(FileSeen(path=ResolvedPath("a", real, True), shown=PATH, kind="missing")))
+        if real == PATH:
+            driver.reply(driver.only_asked("fs/read_text_file"), **MISSING)
+    assert not driver.open and "has changed since" in driver.result()
 
 
 def test_a_change_that_the_user_turned_down_in_the_editor_is_not_made_on_disk() -> None:
@@ -358,7 +428,7 @@ def test_a_read_that_fails_after_the_question_writes_only_what_was_allowed() -> 
         driver.work()
         driver.reply(driver.only_asked("fs/read_text_file"), **BROKEN)
         assert bool(driver.tool_jobs("run")) is made
-        assert made or "has changed since" in driver.result()
+        assert made or "was not written" in driver.result()
 
 
 def test_with_reading_alone_edits_are_local() -> None:
@@ -420,3 +490,38 @@ def test_two_failures_at_once_are_told_once() -> None:
         driver.work()
     driver.round(said("ok"))
     assert len(driver.notices()) == 1
+
+
+def test_a_command_in_another_session_or_an_earlier_program_counts_too() -> None:
+    driver, session = ready(with_(ALLOW, store=True), {"fs": HANDS["fs"]})
+    driver.store()
+    other = driver.session("/project")
+    driver.prompt(other)
+    driver.store()
+    driver.round(calls(("shell", {"command": "make; fmt"})))
+    driver.store()
+    driver.work()
+    driver.store()
+    again = Driver(with_(ALLOW, store=True), {"fs": HANDS["fs"]}, disk=driver.disk, seed="another")
+    again.initialize()
+    again.load(other)
+    for one, which in ((driver, session), (again, other)):
+        one.files[PATH] = "formatted\n"
+        one.prompt(which)
+        one.store()
+        key = next(key for key in one.model_jobs() if key.startswith(which))
+        one.round(calls(EDIT), key)
+        one.store()
+        one.work()
+        one.reply(one.only_asked("fs/read_text_file"), result={"content": "one\n"})
+        one.store()
+        assert "differs between the editor and the disk" in str(one.updates(which)[-1]["content"])
+
+
+def test_the_model_is_told_that_commands_run_in_a_terminal() -> None:
+    for capabilities, told in ((HANDS, "in a terminal of the user"), ({}, "There is no terminal")):
+        driver, session = ready(ALLOW, capabilities)
+        driver.prompt(session)
+        (key,) = driver.model_jobs()
+        (shell,) = [tool for tool in driver.jobs[key].request.tools if tool.name == "shell"]
+        assert told in shell.description

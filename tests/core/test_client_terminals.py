@@ -6,7 +6,7 @@ import pytest
 from support.driver import HANDS, OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core.agent.client_terminal import ANSWERED_WITHIN, ENVIRONMENT, MADE_WITHIN, OUTPUT_BYTES
-from zidane_core.agent.events import Ok, Stopped
+from zidane_core.agent.events import Ok, Stopped, WaitDone
 from zidane_core.data.tools import Preview, ResolvedPath
 from zidane_core.models.providers import HIDDEN_VARIABLES
 
@@ -153,6 +153,28 @@ def test_a_terminal_that_comes_too_late_is_released_and_the_command_ran_here_onc
     driver.send({"id": create, "result": {"terminalId": "late"}})
     assert driver.frames[-1]["method"] == "terminal/release"
     assert driver.frames[-1]["params"]["terminalId"] == "late"
+
+
+def test_bounds_that_end_in_the_same_moment_as_the_answer_do_not_count() -> None:
+    driver, _, _ = begun(("shell", {"command": "a; b", "timeout": 7}))
+    made = next(key for key, what in driver.jobs.items() if getattr(what, "seconds", 0) == MADE_WITHIN)
+    driver.reply(driver.only_asked("terminal/create"), result={"terminalId": "t1"})
+    driver.end(made, Ok(WaitDone()))
+    assert not driver.tool_jobs("run")
+    late = next(key for key, what in driver.jobs.items() if getattr(what, "seconds", 0) == 7)
+    driver.reply(driver.only_asked("terminal/wait_for_exit"), result={"exitCode": 0})
+    driver.end(late, Ok(WaitDone()))
+    step(driver, "terminal/output", {"output": "built\n", "truncated": False})
+    assert driver.result() == "built\n" and "terminal/kill" not in methods(driver)
+
+
+def test_a_terminal_that_the_user_turned_down_runs_nothing() -> None:
+    driver, _, _ = begun()
+    driver.reply(driver.only_asked("terminal/create"), error={"code": -32800, "message": "no"})
+    assert not driver.tool_jobs("run") and "the command was not run" in driver.result()
+    driver.round(calls(RUN))
+    driver.work()
+    driver.only_asked("terminal/create")
 
 
 def test_a_command_that_has_begun_is_never_run_a_second_time() -> None:

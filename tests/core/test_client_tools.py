@@ -196,6 +196,25 @@ def test_a_resume_keeps_what_it_does_not_name_and_clears_with_an_empty_list() ->
     assert model_sees() == []
 
 
+def test_a_grant_does_not_hold_for_another_tool_of_the_same_name() -> None:
+    driver = Driver(with_(OPTIONS, store=True))
+    driver.initialize()
+    session = driver.session(_meta=meta(PICK))
+    driver.store()
+    for option in ("allow_always", "reject_once"):
+        driver.prompt(session)
+        driver.store()
+        driver.round(calls(CALL))
+        driver.store()
+        driver.choose(driver.only_asked("session/request_permission"), option)
+        if option == "allow_always":
+            driver.answer(driver.only_asked("_zidane/client_tool/call"))
+        driver.store()
+        driver.round(said("ok"))
+        driver.store()
+        driver.load(session, method="session/resume", _meta=meta({**PICK, "description": "Another."}))
+
+
 def test_another_session_does_not_have_them() -> None:
     driver, session = ready()
     other = driver.session("/other")

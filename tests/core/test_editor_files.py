@@ -18,8 +18,8 @@ def disk(text: str | None) -> FileSeen:
     )
 
 
-def seen(editor: str, on_disk: str) -> Seen:
-    return Seen(digest(editor), digest(on_disk))
+def seen(editor: str, on_disk: str | None) -> Seen:
+    return Seen(digest(editor), "" if on_disk is None else digest(on_disk))
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,15 @@ def seen(editor: str, on_disk: str) -> Seen:
         ("b", "a", ("b", "a"), True, "unsaved", "b"),
         ("b", "c", ("b", "a"), True, "torn", "b"),
         ("b", "c", ("a", "a"), True, "torn", "b"),
-        ("b", None, ("a", "a"), True, "unsaved", "b"),
+        ("b", None, ("a", "a"), True, "torn", "b"),
+        ("a", None, ("a", "a"), True, "gone", "a"),
+        ("b", None, ("b", None), True, "unsaved", "b"),
     ],
 )
 def test_what_was_seen_before_tells_which_text_is_true(
     editor: str,
     on_disk: str | None,
-    before: tuple[str, str] | None,
+    before: tuple[str, str | None] | None,
     commanded: bool,
     standing: str,
     text: str,

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from returns.result import Failure, Success
 
 from zidane_core.agent import forms
@@ -105,3 +107,45 @@ def test_a_form_as_plain_text() -> None:
         "- **sizes**: any of: s, m (optional)\n"
         "- **gift**: Wrap it: yes or no (optional)"
     )
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+KEYWORDS = st.sampled_from(
+    [
+        "type",
+        "title",
+        "enum",
+        "oneOf",
+        "anyOf",
+        "items",
+        "format",
+        "minimum",
+        "minItems",
+        "enumNames",
+        "default",
+    ]
+)
+FIELD = st.dictionaries(KEYWORDS, JSON | st.sampled_from(["string", "array", "integer", "email"]), max_size=4)
+
+
+@given(
+    JSON
+    | st.fixed_dictionaries({"properties": st.dictionaries(st.text(max_size=3), FIELD), "required": JSON}),
+    JSON,
+)
+def test_no_schema_and_no_answer_breaks_anything(schema: Any, content: Any) -> None:
+    found = forms.form(schema)
+    if isinstance(found, Success):
+        shown = found.unwrap()
+        forms.as_text("?", shown)
+        forms.filled(shown, content if isinstance(content, dict) else {"a": content})
+
+
+def test_what_is_malformed_in_a_field_is_left_out() -> None:
+    made = {"properties": {"a": {"type": "string", "format": [], "minLength": "x"}}, "required": [{}, "a"]}
+    shown = forms.form(made).unwrap()
+    assert shown["properties"] == {"a": {"type": "string"}} and shown["required"] == ["a"]

@@ -4,7 +4,7 @@ import base64
 from typing import Any
 
 import pytest
-from support.driver import HANDS, OPTIONS, Driver, said, with_
+from support.driver import HANDS, OPTIONS, Driver, calls, said, with_
 
 from zidane_core.agent.events import Attachment, AttachmentsRead, Failed, Ok
 from zidane_core.agent.gathering import EDITOR_WITHIN
@@ -66,7 +66,8 @@ def test_the_editor_knows_the_text_better() -> None:
     number = driver.only_asked("fs/read_text_file")
     assert driver.open[number]["params"] == {"sessionId": session, "path": "/project/a"}
     driver.reply(number, result={"content": "unsaved\n"})
-    assert seen(driver) == (document("unsaved\n"),)
+    (part,) = seen(driver)
+    assert isinstance(part, content.Document) and str(part.text).startswith("unsaved\n\n[This is the text in")
 
 
 def test_only_the_lines_that_were_asked_for() -> None:
@@ -75,7 +76,10 @@ def test_only_the_lines_that_were_asked_for() -> None:
     one = Attachment(position=0, part=document("2\n3\n"), path="/project/a", first=2, last=3)
     driver.end(key, Ok(AttachmentsRead((one,))))
     driver.reply(driver.only_asked("fs/read_text_file"), result={"content": "1\ntwo\nthree\n4\n"})
-    assert seen(driver) == (document("two\nthree\n"),)
+    (part,) = seen(driver)
+    assert isinstance(part, content.Document) and str(part.text).startswith(
+        "two\nthree\n\n[This is the text in"
+    )
 
 
 @pytest.mark.parametrize("answer", [{"error": {"code": -32603, "message": "no"}}, {"result": {}}, None])
@@ -93,6 +97,38 @@ def test_an_editor_that_fails_leaves_the_text_of_the_disk_and_is_not_asked_again
     driver.request("session/prompt", sessionId=session, prompt=[LINK])
     driver.finish(job(driver)[0])
     assert not driver.open and driver.model_jobs()
+
+
+def test_an_editor_that_is_behind_the_disk_is_found_out_here_too() -> None:
+    driver, session = prompted({"type": "text", "text": "x"}, capabilities=HANDS)
+    path = "/project/a"
+    driver.files[path] = "old\n"
+    driver.round(calls(("read_file", {"path": "a"})))
+    driver.work()
+    driver.reply(driver.only_asked("fs/read_text_file"), result={"content": "old\n"})
+    driver.work()
+    driver.round(said("ok"))
+    driver.files[path] = "formatted\n"
+    for shown, given, note in (
+        ("old\n", "formatted\n", "changed on disk"),
+        ("mine\n", "mine\n", "not saved yet"),
+        ("formatted\n", "formatted\n", ""),
+    ):
+        driver.request("session/prompt", sessionId=session, prompt=[LINK])
+        driver.finish(job(driver)[0])
+        driver.reply(driver.only_asked("fs/read_text_file"), result={"content": shown})
+        (part,) = seen(driver)
+        assert isinstance(part, content.Document) and part.text is not None
+        assert part.text.startswith(given) and note in part.text
+        driver.round(said("ok"))
+
+
+def test_a_text_that_the_user_keeps_back_is_the_one_of_the_disk() -> None:
+    driver, _ = prompted(LINK, capabilities=HANDS)
+    driver.finish(job(driver)[0])
+    driver.reply(driver.only_asked("fs/read_text_file"), error={"code": -32800, "message": "no"})
+    assert seen(driver) == (document("on disk\n"),)
+    assert not driver.notices()
 
 
 def test_a_picture_that_is_too_large_goes_to_be_shrunk() -> None:

@@ -293,6 +293,36 @@ def test_names_are_cleaned_unique_and_short() -> None:
     assert len(set(found)) == 4 and all(len(name) <= 64 for name in found)
 
 
+def test_a_grant_holds_for_the_tool_and_not_for_its_name() -> None:
+    driver, session = ready({**ONE, "name": "a b"}, {**ONE, "name": "a_b"}, options=OPTIONS)
+    driver.prompt(session)
+    first = names(driver)[1]
+    driver.round(calls((first, {})))
+    driver.choose(driver.only_asked("session/request_permission"), "allow_always")
+    driver.work()
+    driver.end(server(driver, "a b"), GONE)
+    driver.offer(server(driver, "a_b"))
+    driver.round(calls((first, {})))
+    assert driver.only_asked("session/request_permission")
+
+
+def test_a_server_that_knows_other_folders_is_started_anew() -> None:
+    driver, session = ready(options=with_(ALLOW, store=True))
+    driver.store()
+    before = server(driver)
+    driver.request(
+        "session/resume",
+        sessionId=session,
+        cwd="/project",
+        mcpServers=[ONE],
+        additionalDirectories=["/other"],
+    )
+    driver.set_up()
+    assert before in driver.stopped
+    (after,) = [key for key in driver.server_jobs() if key != before]
+    assert driver.jobs[after].roots == ("/project", "/other")
+
+
 def test_a_client_tool_that_comes_later_has_its_name_and_the_server_another() -> None:
     driver, session = ready(options=with_(ALLOW, store=True))
     driver.store()

@@ -18,6 +18,7 @@ from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent import pages
+from zidane_core.agent.editor_files import digest
 from zidane_core.agent.effects import Exit, Journal, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     Asked,
@@ -503,7 +504,12 @@ class Driver:
         """The files of links that are there, and a note for every picture."""
         links = [(at, link.uri.removeprefix("file://"), link) for at, link in what.links]
         found = [
-            Attachment(position=at, part=Document(link.uri, link.name, None, self.files[path]), path=path)
+            Attachment(
+                position=at,
+                part=Document(link.uri, link.name, None, self.files[path]),
+                path=path,
+                digest=digest(self.files[path]),
+            )
             for at, path, link in links
             if path in self.files and inside(path, what.roots)
         ]

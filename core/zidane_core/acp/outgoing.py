@@ -37,17 +37,29 @@ def drop(connection: Connection, dropped: DropPeer) -> tuple[Connection, tuple[E
     if number is None:
         return connection, ()
     known = connection.open[number]
-    connection = replace(
-        connection,
-        ids=dissoc(connection.ids, dropped.key),
-        open=assoc(connection.open, number, replace(known, key=""))
-        if isinstance(known.request, CreateTerminal)
-        else dissoc(connection.open, number),
-    )
+    opened = dissoc(connection.open, number)
+    if isinstance(known.request, CreateTerminal):
+        opened = _withdrawn(opened, number, replace(known, key=""))
+    connection = replace(connection, ids=dissoc(connection.ids, dropped.key), open=opened)
     more = asking.withdrawn(known.thread, known.request)
     told: tuple[Effect, ...] = () if more is None else (Send(jsonrpc.encode_notification(*more)),)
     cancel = wire.CancelRequestNotification(request_id=number)
     return connection, (*told, Send(jsonrpc.encode_notification("$/cancel_request", cancel)))
+
+
+MOST_WITHDRAWN = 100
+"""Withdrawn requests whose late success is waited for; a client that never answers must not cost more."""
+
+
+def _withdrawn(opened: dict[int, OpenRequest], number: int, known: OpenRequest) -> dict[int, OpenRequest]:
+    waiting = [other for other, request in opened.items() if not request.key]
+    return assoc(
+        dissoc(opened, *waiting[: len(waiting) + 1 - MOST_WITHDRAWN])
+        if len(waiting) >= MOST_WITHDRAWN
+        else opened,
+        number,
+        known,
+    )
 
 
 def answered(

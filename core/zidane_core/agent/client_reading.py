@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zidane_core import lines
-from zidane_core.agent.editor_files import FILE_WITHIN, NOTES, Judged, judge
+from zidane_core.agent.editor_files import FILE_WITHIN, NOTES, Judged, gone, judge
 from zidane_core.agent.events import FileSeen, Ok
 from zidane_core.agent.local_machine import failed, result_of, run_tool
 from zidane_core.agent.machines import (
@@ -25,10 +25,11 @@ from zidane_core.agent.machines import (
     Remember,
     Signal,
     State,
+    StopJob,
     Turned,
     Work,
 )
-from zidane_core.agent.peer import FileText, ReadFile, Unanswerable
+from zidane_core.agent.peer import Dismissed, FileText, ReadFile, Unanswerable
 from zidane_core.agent.work import LookAtFile, Wait
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Location, Preview, ToolResult
@@ -58,6 +59,17 @@ def preview_of(seen: FileSeen, work: Work) -> Preview:
     return Preview(paths=(seen.path,), locations=(place,), title=seen.title)
 
 
+def leads_elsewhere(work: Work, seen: FileSeen) -> bool:
+    """Whether the path leads to another place by now than the one that was judged."""
+    judged = () if work.preview is None else work.preview.paths
+    return seen.path.real not in {path.real for path in judged}
+
+
+def not_given(work: Work) -> str:
+    """The sentence for a text that the editor was told not to give."""
+    return f"The editor did not give the text of {work.arguments.get('path')}."
+
+
 def _begin(work: Work) -> Turned:
     return Reading(), (look(work),)
 
@@ -81,7 +93,7 @@ def _got(state: State, work: Work, tag: str, got: Got) -> Turned:
 def _looked(state: Reading, work: Work, seen: FileSeen) -> Turned:
     if not state.allowed:
         return state, (Ready(preview_of(seen, work)),)
-    if seen.kind not in THROUGH_CLIENT or not work.abilities.reads:
+    if leads_elsewhere(work, seen) or seen.kind not in THROUGH_CLIENT or not work.abilities.reads:
         return state, (Job("run", run_tool(work, "run")),)
     asks = (Ask("read", ReadFile(seen.shown)), Job("bound", Wait(FILE_WITHIN)))
     return replace(state, disk=seen), asks
@@ -101,11 +113,15 @@ def _read(state: Reading, work: Work, got: Got) -> tuple[Signal, ...]:
         return ()
     if isinstance(got, FileText):
         judged = judge(got.text, disk, work.seen.get(disk.shown), work.commanded)
+        if judged.standing == "gone":
+            return (Done(failed(gone(str(work.arguments.get("path"))))),)
         return Remember(disk.shown, judged.seen), Done(_result(work, disk, judged))
+    if isinstance(got, Dismissed):
+        return (Done(failed(not_given(work))),)
     if disk.kind == "missing":
         # Neither has it: that is no failure of the client.
         return (Done(failed(f"There is no file or folder {work.arguments.get('path')}.")),)
-    return GiveUp("files", problem_of(got)), Job("run", run_tool(work, "run"))
+    return StopJob("bound"), GiveUp("files", problem_of(got)), Job("run", run_tool(work, "run"))
 
 
 def problem_of(got: Got) -> str:

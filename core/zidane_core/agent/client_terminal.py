@@ -34,6 +34,7 @@ from zidane_core.agent.machines import (
 )
 from zidane_core.agent.peer import (
     CreateTerminal,
+    Dismissed,
     Exited,
     KillTerminal,
     ReadTerminal,
@@ -144,6 +145,8 @@ def _looked_again(state: Running, work: Work, got: Got) -> Turned:
 
 
 def _made(state: Running, work: Work, got: Got) -> Turned:
+    if isinstance(got, Dismissed):
+        return state, (Done(failed("The client was told not to make a terminal; the command was not run.")),)
     if not isinstance(got, TerminalMade):
         signals = (StopJob("made bound"), GiveUp("terminals", problem_of(got)))
         return replace(state, local=True), (*signals, Job("run", run_tool(work, "run")))

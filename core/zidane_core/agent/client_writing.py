@@ -13,8 +13,15 @@ from msgspec.structs import replace
 from returns.result import Failure, Result, Success
 
 from zidane_core import edits
-from zidane_core.agent.client_reading import THROUGH_CLIENT, look, preview_of, problem_of
-from zidane_core.agent.editor_files import FILE_WITHIN, LARGEST, Seen, digest, judge, torn
+from zidane_core.agent.client_reading import (
+    THROUGH_CLIENT,
+    leads_elsewhere,
+    look,
+    not_given,
+    preview_of,
+    problem_of,
+)
+from zidane_core.agent.editor_files import FILE_WITHIN, LARGEST, WRITE_WITHIN, Seen, digest, gone, judge, torn
 from zidane_core.agent.events import FileSeen, Ok
 from zidane_core.agent.local_machine import failed, result_of, run_tool
 from zidane_core.agent.machines import (
@@ -74,6 +81,8 @@ def _looked(state: Writing, work: Work, got: Got) -> Turned:
     if not (isinstance(got, Ok) and isinstance(got.value, FileSeen)):
         return state, (Done(result_of(work, got)),)
     seen = got.value
+    if state.allowed and leads_elsewhere(work, seen):
+        return state, (Done(failed(_changed(work))),)
     state = replace(state, disk=seen)
     if seen.kind not in THROUGH_CLIENT or not work.abilities.writes:
         return _locally(state, work)
@@ -89,7 +98,14 @@ def _locally(state: Writing, work: Work) -> tuple[Writing, tuple[Signal, ...]]:
     disk = state.disk
     there = disk.text if disk is not None and disk.kind == "text" else None
     same = disk is not None and disk.kind in THROUGH_CLIENT and _digest(there) == _digest(state.before)
-    return state, (_to_disk(state, work) if same else Done(failed(_changed(work))),)
+    return state, (_to_disk(state, work) if same else Done(failed(_not_written(work))),)
+
+
+def _not_written(work: Work) -> str:
+    return (
+        f"{_given(work)} was not written: the editor failed to do it, and the disk has another text than the one that the "
+        "change was made from. Read the file again."
+    )
 
 
 def _changed(work: Work) -> str:
@@ -107,10 +123,17 @@ def _read(state: Writing, work: Work, got: Got) -> Turned:
     stop: tuple[Signal, ...] = (StopJob("read bound"),)
     if isinstance(got, FileText):
         judged = judge(got.text, disk, work.seen.get(disk.shown), work.commanded)
-        if judged.standing == "torn" and work.name != "write_file":
-            return state, (Done(failed(torn(_given(work)))),)
+        whole = work.name == "write_file"
+        if judged.standing in {"torn", "gone"} and not whole:
+            told = torn if judged.standing == "torn" else gone
+            return state, (Done(failed(told(_given(work)))),)
+        if judged.standing == "gone":
+            state, signals = _based(state, work, disk, None)
+            return state, (*stop, *signals)
         # Where they differ in line endings only, those of the disk are the file's.
         state, signals = _based(state, work, disk, disk.text if judged.standing == "same" else judged.text)
+    elif isinstance(got, Dismissed):
+        return state, (Done(failed(not_given(work))),)
     elif disk.kind == "missing":
         state, signals = _based(state, work, disk, None)
     else:
@@ -158,7 +181,7 @@ def _changed_to(state: Writing, work: Work, disk: FileSeen) -> tuple[Writing, tu
     if state.allowed:
         # An editor may show every line end as \n and write what it is given: the file's own are given.
         write = Ask("write", WriteFile(disk.shown, edits.ending_as(state.after, disk.text)))
-        return state, (write, Job("write bound", Wait(FILE_WITHIN)))
+        return state, (write, Job("write bound", Wait(WRITE_WITHIN)))
     preview = preview_of(disk, work)
     return state, (Ready(replace(preview, diffs=_diffs(state, disk), digest=_digest(state.before))),)
 
@@ -213,17 +236,29 @@ def _written(state: Writing, work: Work, got: Got) -> Turned:
         return state, (stop, replace(look(work), tag="after"))
     if isinstance(got, Dismissed):
         return state, (stop, Done(failed(f"The editor did not take the change of {_given(work)}.")))
-    return state, (stop, GiveUp("files", problem_of(got)), _to_disk(state, work))
+    return state, (stop, GiveUp("files", problem_of(got)), replace(look(work), tag="refused"))
 
 
 def _write_late(state: Writing, work: Work, got: Got) -> Turned:
     if not isinstance(got, Ok):
         return state, ()
-    return state, (DropAsk("write"), GiveUp("files", _LATE), _to_disk(state, work))
+    unknown = (
+        f"The editor did not say within {WRITE_WITHIN:g} s that it has written {_given(work)}; whether it did is not known. "
+        "Read the file before you go on."
+    )
+    late = f"it did not answer within {WRITE_WITHIN:g} s"
+    return state, (DropAsk("write"), GiveUp("files", late), Done(failed(unknown)))
+
+
+def _refused(state: Writing, work: Work, got: Got) -> Turned:
+    """The editor failed to write. The local tool does it only where the disk has the text that the change is made from: what
+    else the editor shows is not ours to save."""
+    now = got.value if isinstance(got, Ok) and isinstance(got.value, FileSeen) else None
+    return _locally(replace(state, disk=now), work)
 
 
 def _to_disk(state: Writing, work: Work) -> Job:
-    """The same text by the local tool: it was allowed, and writing it twice changes nothing."""
+    """The same text by the local tool: it was allowed, and the disk has the text that it was made from."""
     arguments: dict[str, object] = {"path": work.arguments.get("path"), "content": state.after}
     call = replace(run_tool(work, "run"), name="write_file", arguments=arguments, preview=None)
     return Job("run", call)
@@ -268,6 +303,7 @@ _GOT: Final[Mapping[str, Callable[[Writing, Work, Got], Turned]]] = MappingProxy
         "write": _written,
         "write bound": _write_late,
         "after": _after,
+        "refused": _refused,
         "run": _ran,
     }
 )

@@ -15,7 +15,10 @@ from zidane_core.agent.events import FileSeen
 from zidane_core.edits import plain
 
 FILE_WITHIN: Final = 20.0
-"""Seconds that a client has for reading or writing a file."""
+"""Seconds that a client has for reading a file."""
+
+WRITE_WITHIN: Final = 120.0
+"""Seconds that it has for writing one: the user may have to look at the change first."""
 
 LARGEST: Final = 8 * 2**20
 """Characters of a text that can be changed."""
@@ -23,7 +26,7 @@ LARGEST: Final = 8 * 2**20
 MOST_SEEN: Final = 500
 """Files of which it is remembered what was seen of them."""
 
-Standing: TypeAlias = Literal["same", "unsaved", "stale", "torn"]
+Standing: TypeAlias = Literal["same", "unsaved", "stale", "torn", "gone"]
 
 
 class Seen(msgspec.Struct, frozen=True, gc=False):
@@ -37,7 +40,7 @@ class Judged(msgspec.Struct, frozen=True, gc=False):
     """The text to go by, and how the two places stand.
 
     `unsaved`: the editor has changes that are not on the disk. `stale`: the disk was changed and the editor does not know.
-    `torn`: both may have changed; the text is the editor's.
+    `torn`: both may have changed; the text is the editor's. `gone`: the file was deleted and the editor does not know.
     """
 
     text: str
@@ -53,15 +56,21 @@ def digest(text: str) -> str:
 def judge(editor: str, disk: FileSeen, before: Seen | None, commanded: bool) -> Judged:
     """Which text is true. `commanded`: commands ran in the session, so that the disk may have changed unseen."""
     seen = Seen(digest(editor), digest(disk.text) if disk.kind == "text" else "")
-    if seen.editor == seen.disk:
-        return Judged(editor, "same", seen)
+    standing = compare(seen, before, commanded)
+    return Judged(disk.text if standing == "stale" else editor, standing, seen)
+
+
+def compare(now: Seen, before: Seen | None, commanded: bool) -> Standing:
+    """How editor and disk stand, by what both had before."""
+    if now.editor == now.disk:
+        return "same"
     if before is None:
-        return Judged(editor, "torn" if commanded and seen.disk else "unsaved", seen)
-    if seen.disk == before.disk or not seen.disk:
-        return Judged(editor, "unsaved", seen)
-    if seen.editor == before.editor == before.disk:
-        return Judged(disk.text, "stale", seen)
-    return Judged(editor, "torn", seen)
+        return "torn" if commanded and now.disk else "unsaved"
+    if now.disk == before.disk:
+        return "unsaved"
+    if now.editor == before.editor == before.disk:
+        return "stale" if now.disk else "gone"
+    return "torn"
 
 
 def remembered(known: Mapping[str, Seen], path: str, seen: Seen) -> dict[str, Seen]:
@@ -79,6 +88,7 @@ NOTES: Final[Mapping[Standing, str]] = MappingProxyType(
         "stale": (
             "[The file was changed on disk, and the editor still shows the text from before. This is the text on disk.]"
         ),
+        "gone": "",
         "torn": (
             "[This is the text in the editor, which differs from the file on disk: it has unsaved changes, or the file "
             "was changed on disk meanwhile. An edit now goes by this text.]"
@@ -93,4 +103,11 @@ def torn(path: str) -> str:
     return (
         f"{path} differs between the editor and the disk: it has unsaved changes, or a command has changed it. "
         "Read it first; an edit then goes by what you were shown."
+    )
+
+
+def gone(path: str) -> str:
+    """What is said of a file that was deleted behind the editor's back."""
+    return (
+        f"There is no file {path} any more: it was deleted on disk, and the editor still shows its old text."
     )

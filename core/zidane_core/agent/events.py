@@ -90,13 +90,15 @@ class PromptGot(msgspec.Struct, frozen=True, gc=False, tag="prompt_got"):
 class Attachment(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the model is given for the part at `position` of a prompt, which may be nothing else than the part.
 
-    `path` is the absolute path of a text file whose text a client may know better; `first` and `last` are the lines
+    `path` is the absolute path of a text file whose text a client may know better, `digest` what its whole text on the
+    disk is told by ('' when not all of it was read); `first` and `last` are the lines
     that were asked for, from 1 (None: all). `notice` is a sentence for the user.
     """
 
     position: int
     part: Part
     path: str = ""
+    digest: str = ""
     first: int | None = None
     last: int | None = None
     notice: str = ""

@@ -11,6 +11,7 @@ from typing import Final
 from returns.result import Failure, Result, Success
 
 from zidane_core.agent import schema
+from zidane_core.convert.schemas import is_well_formed
 from zidane_core.text import is_array, is_object
 
 PLAIN: Final[Mapping[str, object]] = MappingProxyType({"type": "string", "title": "Answer"})
@@ -57,7 +58,8 @@ def form(given: object) -> Result[dict[str, object], str]:
             return Failure(f"The field {name!r} {made}")
         fields[name] = made
     required = given.get("required")
-    needed = [name for name in required if name in fields] if is_array(required) else []
+    names = [name for name in required if isinstance(name, str)] if is_array(required) else []
+    needed = [name for name in names if name in fields]
     return Success(_of(fields, needed, given))
 
 
@@ -73,7 +75,9 @@ def _field(field: object) -> dict[str, object] | str:
     kind = field.get("type") if is_object(field) else None
     if not is_object(field) or not isinstance(kind, str) or kind not in _FIELDS:
         return "must be of the type string, number, integer, boolean, or array of choices; forms are flat."
-    kept = {name: value for name, value in field.items() if name in _FIELDS[kind]}
+    kept = {
+        name: value for name, value in field.items() if name in _FIELDS[kind] and is_well_formed(name, value)
+    }
     if kind == "array" and not _choices(kept.get("items")):
         return "is a list, so its items need an enum of texts, or anyOf with const and title."
     names = field.get("enumNames")
@@ -84,7 +88,8 @@ def _field(field: object) -> dict[str, object] | str:
         kept["oneOf"] = [{"const": value, "title": title} for value, title in zip(values, names, strict=True)]
     if kind == "string" and ("enum" in kept or "oneOf" in kept) and not _choices(kept):
         return "has choices that are no texts."
-    if "format" in kept and kept["format"] not in _FORMATS:
+    form = kept.get("format")
+    if form is not None and not (isinstance(form, str) and form in _FORMATS):
         kept.pop("format")
     return kept
 
@@ -150,7 +155,7 @@ def as_text(message: str, shown: dict[str, object]) -> str:
     if list(fields) == ["answer"] and fields["answer"] == dict(PLAIN):
         return message
     required = shown.get("required")
-    needed = required if is_array(required) else []
+    needed = [name for name in required if isinstance(name, str)] if is_array(required) else []
     return "\n".join((message, "", *(_line(name, field, name in needed) for name, field in fields.items())))
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from zidane_core import lines
 from zidane_core.agent import moves, pages, rounds, server_tools, servers
+from zidane_core.agent.editor_files import NOTES, Seen, Standing, compare, digest, remembered
 from zidane_core.agent.effects import AskPeer, DropPeer, Effect, Start, Stop
 from zidane_core.agent.events import (
     Attachment,
@@ -24,7 +25,7 @@ from zidane_core.agent.events import (
     PromptGot,
 )
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.peer import FileText, PeerAnswer, ReadFile, Unanswerable
+from zidane_core.agent.peer import Dismissed, FileText, PeerAnswer, ReadFile, Unanswerable
 from zidane_core.agent.signals import give_up
 from zidane_core.agent.state import Gathering, Link, Options, Thread, Turn
 from zidane_core.agent.work import GetMcpPrompt, ReadAttachments, Wait
@@ -172,15 +173,24 @@ def _editor(options: Options, thread: Thread, turn: Turn, gathering: Gathering) 
     return _with(thread, turn, gathering), stop
 
 
-def _edited(attachment: Attachment, text: str) -> Attachment:
-    """What the editor shows of a file, as many lines of it as were asked for."""
+def _edited(thread: Thread, attachment: Attachment, text: str) -> tuple[Thread, Attachment]:
+    """What the editor shows of a file, as many lines of it as were asked for; or what the disk has, where the editor is
+    known to be behind. The model is told when the two differ."""
     part = attachment.part
-    if not isinstance(part, content.Document):
-        return attachment
     first = attachment.first or 1
     limit = 0 if attachment.last is None else attachment.last - first + 1
     found = lines.cut(text, first, limit).value_or(None)
-    return attachment if found is None else replace(attachment, part=replace(part, text=lines.marked(found)))
+    if not isinstance(part, content.Document) or found is None:
+        return thread, attachment
+    standing: Standing = "unsaved"
+    if attachment.digest:
+        now = Seen(digest(text), attachment.digest)
+        standing = compare(now, thread.seen.get(attachment.path), thread.commanded)
+        thread = replace(thread, seen=remembered(thread.seen, attachment.path, now))
+    given = part.text or "" if standing == "stale" else lines.marked(found)
+    note = NOTES[standing]
+    whole = f"{given}\n{note}" if note else given
+    return thread, replace(attachment, part=replace(part, text=whole))
 
 
 def _done(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
@@ -237,12 +247,16 @@ def answered(thread: Thread, turn: Turn, key: Key, answer: PeerAnswer) -> Moved:
     if gathering is None or link is None:
         return thread, ()
     asks = tuple(one for one in gathering.asks if one is not link)
-    attachments = tuple(
-        _edited(one, answer.text) if isinstance(answer, FileText) and str(one.position) == link.tag else one
-        for one in gathering.attachments
-    )
-    thread = _with(thread, turn, replace(gathering, asks=asks, attachments=attachments))
+    attachments = gathering.attachments
     if isinstance(answer, FileText):
+        made: list[Attachment] = []
+        for one in attachments:
+            if str(one.position) == link.tag:
+                thread, one = _edited(thread, one, answer.text)
+            made.append(one)
+        attachments = tuple(made)
+    thread = _with(thread, turn, replace(gathering, asks=asks, attachments=attachments))
+    if isinstance(answer, FileText | Dismissed):
         return thread, ()
     # The file is on the disk: a client that cannot read it cannot read any.
     reason = answer.reason if isinstance(answer, Unanswerable) else "its answer could not be read"

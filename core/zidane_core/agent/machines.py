@@ -60,7 +60,7 @@ class Ask(msgspec.Struct, frozen=True, gc=False, tag="ask"):
 
 
 class StopJob(msgspec.Struct, frozen=True, gc=False, tag="stop"):
-    """Stop a job; it still ends."""
+    """Stop a job; nothing of it comes back."""
 
     tag: str
 

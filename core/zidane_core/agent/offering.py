@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from zidane_core.agent.peer import Abilities
+from zidane_core.agent.presets import NO_TERMINAL
 from zidane_core.agent.state import Options, Thread
 from zidane_core.data.tools import ToolSpec
 
@@ -22,6 +23,10 @@ _THROUGH: Final[Mapping[str, tuple[str, Callable[[Abilities], bool]]]] = Mapping
 """By the tool's name: the machine that runs it on the client, and what the client must be able to do."""
 
 
+A_TERMINAL: Final = "It runs in a terminal of the user that nobody types into, so use flags that ask nothing."
+"""What it is told where they run in a terminal of the client."""
+
+
 def through_client(tools: tuple[ToolSpec, ...], abilities: Abilities) -> tuple[ToolSpec, ...]:
     """The tools, those that the client can back run by it; all others stay as they are (seed item 12)."""
     return tuple(_through(spec, abilities) for spec in tools)
@@ -29,7 +34,9 @@ def through_client(tools: tuple[ToolSpec, ...], abilities: Abilities) -> tuple[T
 
 def _through(spec: ToolSpec, abilities: Abilities) -> ToolSpec:
     machine, can = _THROUGH.get(spec.name, ("", _never))
-    return replace(spec, machine=machine) if spec.machine == "local" and can(abilities) else spec
+    if spec.machine != "local" or not can(abilities):
+        return spec
+    return replace(spec, machine=machine, description=spec.description.replace(NO_TERMINAL, A_TERMINAL))
 
 
 def _never(_: Abilities) -> bool:

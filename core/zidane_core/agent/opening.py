@@ -68,6 +68,7 @@ def make(agent: Agent, session: str | None, setup: Setup, now: float) -> tuple[A
         updated=now,
         lane=(setup,),
         abilities=agent.abilities,
+        commanded=agent.commanded,
         store=Store(state="open" if options.store else "none"),
     )
     return replace(agent, opened=number), thread
@@ -219,8 +220,10 @@ def _opened(options: Options, thread: Thread, setup: Setup) -> Moved:
         return thread, ()
     # The request says which folders are in force; stored ones never come back by themselves.
     thread = replace(thread, roots=(thread.cwd, *setup.roots))
-    if setup.client_tools is not None:
-        thread = replace(thread, client_tools=setup.client_tools)
+    if setup.client_tools is not None and setup.client_tools != thread.client_tools:
+        # What was granted to a tool of the client does not hold for another one of its name.
+        grants = tuple(grant for grant in thread.grants if grant.value[:1] != ("client_tool",))
+        thread = replace(thread, client_tools=setup.client_tools, grants=grants)
     shown = replaying.whole(thread) if before == "open" else replaying.replay(thread.id, later)
     replayed = shown if setup.kind == "load" else ()
     answer = ThreadAnswer(thread.id) if setup.kind == "new" else ReopenAnswer(thread.id)

@@ -126,7 +126,8 @@ def _host(url: str) -> str:
 
 
 def _other(thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
-    grant = Grant("tool", (spec.name,))
+    # By who runs it, too: of another server or client a tool of this name is another tool.
+    grant = Grant("tool", (spec.machine, spec.server, spec.remote or spec.name))
     return Allow() if grant in thread.grants else AskUser(grant, f"the tool {spec.name}")
 
 

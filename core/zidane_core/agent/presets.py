@@ -159,11 +159,14 @@ GLOB = ToolSpec(
     prepare="paths",
 )
 
+NO_TERMINAL = "There is no terminal and standard input is empty, so use flags that ask nothing."
+"""What the model is told where commands run in processes of the agent."""
+
 SHELL = ToolSpec(
     name="shell",
     description=(
-        "Run a command line with /bin/sh and give its output and exit code. There is no terminal and standard "
-        "input is empty, so use flags that ask nothing. The command ends when its first process ends."
+        f"Run a command line with /bin/sh and give its output and exit code. {NO_TERMINAL} "
+        "The command ends when its first process ends."
     ),
     schema=_object(
         {

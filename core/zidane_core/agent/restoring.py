@@ -24,6 +24,11 @@ def _user(options: Options, thread: Thread, entry: history.UserSaid) -> Thread:
     return replace(thread, turns=max(thread.turns, entry.turn))
 
 
+def _called(options: Options, thread: Thread, entry: history.CallMade) -> Thread:
+    """Commands have run in an earlier program: what an editor shows may be older than the disk."""
+    return replace(thread, commanded=True) if entry.kind == "execute" else thread
+
+
 def _ended(options: Options, thread: Thread, entry: history.TurnEnded) -> Thread:
     return replace(thread, context=entry.context) if entry.context else thread
 
@@ -45,6 +50,7 @@ def _setting(options: Options, thread: Thread, entry: history.SettingChanged) ->
 _RESTORE: Final[Mapping[type, Callable[[Options, Thread, Any], Thread]]] = MappingProxyType(
     {
         history.UserSaid: _user,
+        history.CallMade: _called,
         history.TurnEnded: _ended,
         history.PlanSet: _plan,
         history.TitleSet: _title,

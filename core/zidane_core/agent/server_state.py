@@ -14,13 +14,14 @@ ServerState: TypeAlias = Literal["starting", "ready", "failed"]
 class Server(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An MCP server of a thread.
 
-    `job` is the job that keeps it connected, `tools` are its tools as the model knows them. `tries` counts failures in a row, `failed_at` is when the
+    `job` is the job that keeps it connected, `roots` the folders it was told of, `tools` are its tools as the model knows them. `tries` counts failures in a row, `failed_at` is when the
     last one came (seconds since 1970). `told` says that the user knows of the failure, `waited` that a prompt has
     waited for this start.
     """
 
     config: McpServerConfig
     state: ServerState = "starting"
+    roots: tuple[str, ...] = ()
     job: Key = ""
     offer: McpOffer = McpOffer()
     tools: tuple[ToolSpec, ...] = ()

@@ -22,7 +22,11 @@ from zidane_core.data.tools import ToolSpec
 def set_up(options: Options, thread: Thread, setup: Setup) -> Moved:
     """The servers that a setup asks for and those of the user, of one name the setup's. One that runs already stays."""
     wanted = {config.name: config for config in (*options.servers, *setup.servers)}
-    kept = tuple(server for server in thread.servers if wanted.get(server.config.name) == server.config)
+    kept = tuple(
+        server
+        for server in thread.servers
+        if wanted.get(server.config.name) == server.config and server.roots == thread.roots
+    )
     gone = tuple(server for server in thread.servers if server not in kept)
     effects: tuple[Effect, ...] = ()
     for server in gone:
@@ -56,7 +60,7 @@ def _tools(options: Options, others: Thread, name: str, offer: McpOffer) -> tupl
 
 def _start(options: Options, thread: Thread, server: Server) -> Moved:
     thread, job = moves.key(thread)
-    server = replace(server, state="starting", job=job)
+    server = replace(server, state="starting", job=job, roots=thread.roots)
     what = RunMcpServer(
         session=thread.id,
         config=server.config,

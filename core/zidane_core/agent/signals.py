@@ -139,7 +139,10 @@ def _ask(options: Options, thread: Thread, turn: Turn, call: Call, signal: Ask) 
 
 
 def _stop(options: Options, thread: Thread, turn: Turn, call: Call, signal: StopJob) -> Moved:
-    return thread, tuple(Stop(link.key) for link in call.jobs if link.tag == signal.tag)
+    # Forgotten at once: it may have ended a moment before, and must not count any more.
+    stopped = tuple(link for link in call.jobs if link.tag == signal.tag)
+    call = replace(call, jobs=tuple(link for link in call.jobs if link not in stopped))
+    return moves.with_call(thread, turn, call), tuple(Stop(link.key) for link in stopped)
 
 
 def _drop(options: Options, thread: Thread, turn: Turn, call: Call, signal: DropAsk) -> Moved:

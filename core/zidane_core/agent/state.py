@@ -377,11 +377,12 @@ class Deleting(msgspec.Struct, frozen=True, gc=False):
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """All threads of one connection, whose client has these `abilities`. `owners` finds the thread of a prompt's ticket; `jobs` are those of no thread."""
+    """All threads of one connection, whose client has these `abilities`; `commanded` as in `Thread`. `owners` finds the thread of a prompt's ticket; `jobs` are those of no thread."""
 
     seed: str
     options: Options
     abilities: Abilities = Abilities()
+    commanded: bool = False
     threads: Buckets[str, Thread]
     owners: Buckets[int, str]
     opened: int = 0

@@ -76,6 +76,8 @@ def with_thread(agent: Agent, thread: Thread | None, moved: Moved, now: float | 
         return agent, ()
     after, settled = turns.settle(agent.options, after if now is None else replace(after, updated=now))
     effects = (*effects, *settled)
+    if after.commanded and not agent.commanded:
+        agent = table.commanded(agent)
     if after.phase == "gone":
         agent, ended = threads.gone(agent, after)
         return _leave(agent, (*effects, *ended))

@@ -25,6 +25,13 @@ def drop(agent: Agent, thread_id: str) -> Agent:
     return agent if threads is agent.threads else replace(agent, threads=threads)
 
 
+def commanded(agent: Agent) -> Agent:
+    """A command has run: the folders of other threads may be the same, so it counts for all of them."""
+    for thread in tuple(every(agent)):
+        agent = put(agent, replace(thread, commanded=True))
+    return replace(agent, commanded=True)
+
+
 def every(agent: Agent) -> Iterator[Thread]:
     """All threads, in a stable order."""
     return agent.threads.values()

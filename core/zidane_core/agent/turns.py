@@ -186,9 +186,13 @@ _SETTLE_CLOSED: Final[Mapping[str, Callable[[Options, Thread], Moved]]] = Mappin
 
 def _end(options: Options, thread: Thread, turn: Turn) -> Moved:
     """The work of the turn is over. A turn that was told to stop is cancelled, whatever it was doing."""
+    effects: tuple[Effect, ...] = ()
+    if turn.posed:
+        # The model has been told that the user was asked, so they are, even when the turn ends some other way.
+        thread, effects = blocks.say(thread, turn, "agent", (turn.posed,))
+        turn = replace(thread.turn or turn, posed="")
     thread, turn = blocks.close(thread, turn)
     thread = replace(thread, turn=turn)
-    effects: tuple[Effect, ...] = ()
     for call in turn.calls:
         if call.phase != "done" and thread.turn is not None:
             halted = failed(UNKNOWN if call.spec is None or call.spec.changes else READ_STOPPED)

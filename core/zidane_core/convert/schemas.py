@@ -54,6 +54,12 @@ _LISTED: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLE: Final = ("items", "additionalProperties", "not", "contains")
 
 
+def is_well_formed(keyword: str, value: object) -> bool:
+    """Whether the value of a keyword has the form that it must have; unknown keywords have any."""
+    known = _FORMS.get(keyword)
+    return known is None or known[0](value)
+
+
 def schema_problem(schema: object) -> tuple[str, str] | None:
     """The first thing that is wrong with the schema of a tool's arguments: the place in it, and what; None when it is a
     schema of an object."""

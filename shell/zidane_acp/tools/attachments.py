@@ -9,11 +9,16 @@ from time import monotonic
 from types import MappingProxyType
 from typing import BinaryIO, Final, NamedTuple
 
+from returns.result import Failure
+
 from zidane_acp.tools.handles import entry, opened, stands
 from zidane_acp.tools.paths import resolve, shown
 from zidane_acp.tools.reading import EMPTY, ROOM, SAMPLE, Binary, text_lines
 from zidane_acp.tools.results import Refused
 from zidane_acp.tools.shrinking import NotShrunk, Picture, Shrinker
+from zidane_acp.tools.writing import LARGEST
+from zidane_core import edits
+from zidane_core.agent.editor_files import digest
 from zidane_core.agent.events import Attachment, AttachmentsRead
 from zidane_core.agent.work import ReadAttachments
 from zidane_core.convert.file_links import FileLink, file_link
@@ -205,7 +210,22 @@ def _text(named: _Named, place: str, head: bytes, file: BinaryIO, left: _Left) -
     )
     # A name that is no UTF-8 is one that no client can be asked about.
     known = place if clean(place) == place else ""
-    return Attachment(position=named.position, part=document, path=known, first=first, last=last)
+    return Attachment(
+        position=named.position,
+        part=document,
+        path=known,
+        digest=_digest(file) if known else "",
+        first=first,
+        last=last,
+    )
+
+
+def _digest(file: BinaryIO) -> str:
+    """What the whole text is told by, so that it can be compared with the editor's; '' for one that is too large."""
+    file.seek(0)
+    data = file.read(LARGEST + 1)
+    decoded = edits.decode(data)
+    return "" if len(data) > LARGEST or isinstance(decoded, Failure) else digest(decoded.unwrap().text)
 
 
 def _text_type(hint: str | None) -> str:

@@ -60,18 +60,15 @@ def resolve(given: str, base: str, roots: tuple[str, ...]) -> ResolvedPath:
 
 
 def checked(call: RunTool, given: str, base: str | None = None) -> ResolvedPath:
-    """The path of a call that is about to run; outside the roots only the very place that the user was shown."""
+    """The path of a call that is about to run; only the very place that was judged, if it was."""
     path = resolve(given, base or call.cwd, call.roots)
-    if path.inside:
-        return path
-    if not call.outside:
+    if not path.inside and not call.outside:
         raise Refused(f"{given} lies outside the workspace ({path.real}), and this was not allowed.")
     seen = () if call.preview is None else call.preview.paths
-    if path.real not in {known.real for known in seen}:
-        raise Refused(
-            f"{given} leads to another place outside the workspace than the one that was allowed; try again."
-        )
-    return path
+    if path.real in {known.real for known in seen} or (path.inside and not seen):
+        return path
+    where = "" if path.inside else " outside the workspace"
+    raise Refused(f"{given} leads to another place{where} than the one that was allowed; try again.")
 
 
 def title(call: RunTool, paths: tuple[ResolvedPath, ...]) -> str:

@@ -12,6 +12,7 @@ from support.attaching import linked, one, packed, png, read, text_of
 from zidane_acp import perform
 from zidane_acp.files import LocalFiles
 from zidane_acp.tools import attachments, reading
+from zidane_core.agent.editor_files import digest
 from zidane_core.agent.events import Attachment, AttachmentsRead
 from zidane_core.agent.work import ReadAttachments
 from zidane_core.data.content import Document, Image, Link
@@ -52,6 +53,7 @@ def test_the_lines_that_were_asked_for(
             uri=f"file://{place}{end}", name="a.py", media_type="text/x-python", text=text.format(path=place)
         ),
         path=place,
+        digest=digest(NUMBERED),
         first=first,
         last=last,
     )
