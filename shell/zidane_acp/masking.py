@@ -33,6 +33,11 @@ SHAPES: Final = (
         r"(?=[\w-]{0,64}?[A-Za-z0-9]{12})[\w-]{12,}"
     ),
 )
+SERVERS: Final = "mcpServers"
+"""The field in which a `url` may hold a user, a password and a query with a key."""
+
+_USER: Final = re.compile(r"^([A-Za-z][\w+.-]*:/{0,2})?.*@", re.DOTALL)
+_QUERY: Final = re.compile(r"([?#]).+", re.DOTALL)
 _CUT: Final = " [...]"
 _OVERLAP: Final = 4096
 
@@ -79,7 +84,24 @@ def _field(name: str, value: object, secrets: Iterable[str]) -> object:
             return [_named(item, secrets) for item in value]
         if is_object(value):
             return {key: _hidden(item) for key, item in value.items()}
-    return mask_tree(value, secrets)
+    return mask_tree(_addressed(value) if name == SERVERS else value, secrets)
+
+
+def _addressed(value: object) -> object:
+    """MCP servers, as a list or by their names, with what may be secret in their addresses hidden."""
+    if is_array(value):
+        return [_addressed(item) for item in value]
+    if is_object(value):
+        return {
+            name: _url(item) if name.lower() == "url" and isinstance(item, str) else _addressed(item)
+            for name, item in value.items()
+        }
+    return value
+
+
+def _url(text: str) -> str:
+    """An address of a server without what may be secret in it; URLs elsewhere are of use as they are."""
+    return _QUERY.sub(rf"\1{MASK}", _USER.sub(rf"\1{MASK}@", text))
 
 
 def _named(item: object, secrets: Iterable[str]) -> object:

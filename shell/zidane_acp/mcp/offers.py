@@ -1,46 +1,73 @@
 """What a server offers: all pages of its lists, as our own records."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final, TypeVar
 
 import mcp_types as types
 from mcp import ClientSession, MCPError
 
+from zidane_acp.mcp.remarks import Remarks, names_of
+from zidane_acp.mcp.sieve import MOST, Sieve
 from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
 
 PAGES: Final = 200
 """Pages of a list that are read; a server may say for ever that there is more."""
 
 Page = TypeVar("Page", types.ListToolsResult, types.ListPromptsResult)
+Entry = TypeVar("Entry", types.Tool, types.Prompt)
 
 
-async def offer_of(session: ClientSession, remarks: tuple[str, ...] = ()) -> McpOffer:
-    """All that the server has now. Raises MCPError."""
-    tools = [tool for page in await _pages(session.list_tools) for tool in page.tools]
+async def offer_of(session: ClientSession, sieve: Sieve, server: str, remarks: Remarks) -> McpOffer:
+    """All that the server has now, the first of each name; what is left out is remarked. Raises MCPError and
+    ValidationError."""
+
+    async def listed(
+        what: str, ask: Callable[..., Awaitable[Page]], entries: Callable[[Page], Iterable[Entry]]
+    ) -> list[Entry]:
+        sieve.malformed.clear()
+        found = await _all_of(ask, entries)
+        if sieve.malformed:
+            left = names_of(sieve.malformed)
+            text = f"The MCP server {server} describes {what} wrongly, which are left out: {left}."
+            remarks.add(f"malformed {what}", text)
+        if len(found) > MOST:
+            text = f"The MCP server {server} has more than {MOST} {what}; left out are those from {{}} on."
+            remarks.add(f"many {what}", text.format(names_of([found[MOST].name])))
+        return found[:MOST]
+
+    tools = await listed("tools", session.list_tools, lambda page: page.tools)
     capabilities = session.server_capabilities
     prompts: list[types.Prompt] = []
     if capabilities is not None and capabilities.prompts is not None:
-        prompts = [prompt for page in await _pages(session.list_prompts) for prompt in page.prompts]
-    return McpOffer(tools=tuple(map(_tool, tools)), prompts=tuple(map(_prompt, prompts)), remarks=remarks)
+        prompts = await listed("prompts", session.list_prompts, lambda page: page.prompts)
+    return McpOffer(
+        tools=tuple(map(_tool, tools)), prompts=tuple(map(_prompt, prompts)), remarks=remarks.taken()
+    )
 
 
-async def _pages(ask: Callable[..., Awaitable[Page]]) -> list[Page]:
-    pages: list[Page] = []
+async def _all_of(
+    ask: Callable[..., Awaitable[Page]], entries: Callable[[Page], Iterable[Entry]]
+) -> list[Entry]:
+    """The first entry of each name, of all pages that bring something new; no more pages than show that there are
+    too many."""
+    found: dict[str, Entry] = {}
     cursor: str | None = None
-    seen: set[str] = set()
-    while len(pages) < PAGES:
+    cursors: set[str] = set()
+    for number in range(PAGES):
         try:
             page = await ask(params=None if cursor is None else types.PaginatedRequestParams(cursor=cursor))
         except MCPError as error:
-            if error.code == types.METHOD_NOT_FOUND and not pages:
+            if error.code == types.METHOD_NOT_FOUND and not number:
                 return []  # a server of prompts only, for example
             raise
-        pages.append(page)
+        before = len(found)
+        for entry in entries(page):
+            found.setdefault(entry.name, entry)
         cursor = page.next_cursor
-        if cursor is None or cursor in seen:
+        if cursor is None or cursor in cursors or len(found) == before or len(found) > MOST:
             break
-        seen.add(cursor)
-    return pages
+        cursors.add(cursor)
+    return list(found.values())
 
 
 def _tool(tool: types.Tool) -> McpTool:
