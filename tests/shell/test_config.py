@@ -112,7 +112,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert read_config(Settings(config=str(asked))).warnings == (
         f"There is no config file {asked}; nothing was read.",
     )
-    assert "cannot be read: Is a directory" in read_config(Settings(config=str(tmp_path))).warnings[0]
+    assert "cannot be read: it is no regular file" in read_config(Settings(config=str(tmp_path))).warnings[0]
 
 
 def test_the_servers_come_into_the_options() -> None:

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from zidane_acp.mcp.link import Link, Session
 from zidane_acp.mcp.offers import offer_of
 from zidane_acp.mcp.questions import answer_of, question_of, roots_of
-from zidane_acp.mcp.reasons import FOREIGN, leaf, said, sentence
+from zidane_acp.mcp.reasons import FOREIGN, UNREADABLE, leaf, said, sentence
 from zidane_acp.mcp.remarks import Remarks
 from zidane_acp.mcp.sieve import Sieve
 from zidane_acp.mcp.streams import Streams
@@ -134,11 +134,11 @@ class Connection:
         if isinstance(error, InvalidURL | UnsupportedProtocol):
             return "its URL cannot be used"
         if isinstance(error, MCPError) and error.code != types.CONNECTION_CLOSED:
-            return (
-                why if self._way.renewable and why else f"it said: {said(error.message, '', self._secrets)}"
-            )
+            return why if self._way.renewable and why else said(error.message, "", self._secrets)
         if isinstance(error, ValidationError):
             return FOREIGN
+        if isinstance(error, ValueError):
+            return UNREADABLE
         if isinstance(error, RuntimeError):
             return "it speaks no version of the protocol that is known here"
         return why or ("it was closed" if error is None else f"something unforeseen ({type(error).__name__})")

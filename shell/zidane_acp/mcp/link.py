@@ -8,7 +8,7 @@ import mcp_types as types
 from mcp import ClientSession, MCPError, UrlElicitationRequiredError
 from pydantic import ValidationError
 
-from zidane_acp.mcp.reasons import FOREIGN, LOST, RETURNED, not_connected, said, sentence
+from zidane_acp.mcp.reasons import FOREIGN, LOST, RETURNED, UNREADABLE, not_connected, said, sentence
 from zidane_acp.mcp.results import failed, prompt_of, result_of
 from zidane_acp.mcp.web import ATTEMPT, Attempt
 from zidane_acp.ports import McpProblem
@@ -71,7 +71,7 @@ class Link:
         except Refusal as refusal:
             if refusal.pages is not None:
                 return await self._pages_first(refusal)
-            return failed(sentence(f"The MCP server {self._name} could not do the call: {refusal}"))
+            return failed(sentence(f"The call to the MCP server {self._name} failed: {refusal}"))
         return result_of(result)
 
     async def prompt(self, wanted: GetMcpPrompt) -> PromptGot:
@@ -95,6 +95,8 @@ class Link:
             problem = self._refusal(error, attempt)
         except ValidationError:
             problem = Refusal(FOREIGN)
+        except ValueError:  # it is nested more deeply than the official package takes
+            problem = Refusal(UNREADABLE)
         except RuntimeError:
             problem = Refusal(RETURNED)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
@@ -126,7 +128,7 @@ class Link:
                     f"The MCP server {self._name} wants a page opened first, which the user refused."
                 )
         if not wanted:
-            return failed(sentence(f"The MCP server {self._name} could not do the call: {refusal}"))
+            return failed(sentence(f"The call to the MCP server {self._name} failed: {refusal}"))
         return failed(
             f"The MCP server {self._name} wants the user to finish something on a page that was opened; "
             "make the call again when that is done."

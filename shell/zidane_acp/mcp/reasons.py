@@ -15,14 +15,19 @@ LONGEST: Final = 400
 INSTALL: Final = "the Python package mcp cannot be imported; install it with: pip install 'mcp>=2.0'"
 UNREADABLE: Final = "it gave an answer that cannot be read"
 FOREIGN: Final = "it gave an answer that is none of the protocol"
+SILENT: Final = "it took the request and gave no answer"
 RETURNED: Final = "it wants an answer first, in the way of protocol 2026-07-28, which is not supported"
 LOST: Final = "the connection was lost before it answered; what it did is not known"
+
+OURS: Final = frozenset({UNREADABLE, FOREIGN})
+"""Errors that we have put into the place of an answer."""
 
 OF_THE_PACKAGE: Final = (
     (re.compile(r"Failed to parse (JSON response|SSE message)"), UNREADABLE),
     (re.compile(r"Connection closed$|SSE stream (failed|ended)"), LOST),
     (re.compile(r"Server returned an error response$|Not Found$|Session terminated$"), ""),
-    (re.compile(r"Unexpected content type|Redirect to |server answered a request with 202"), ""),
+    (re.compile(r"server answered a request with 202|Unexpected content type:\s*$"), SILENT),
+    (re.compile(r"Unexpected content type|Redirect to "), ""),
 )
 """How errors begin that the official package makes up itself, and what is said for them: '' when what the request met
 says more. Its own words hold pieces of what was sent, and addresses of its libraries."""
@@ -43,8 +48,10 @@ def said(message: str, trouble: str, secrets: Iterable[str]) -> str:
     """What the error of a request says; `trouble` is what the request met below, '' if nothing."""
     for begins, words in OF_THE_PACKAGE:
         if begins.match(message):
-            return words or trouble or hidden(message, secrets)
-    return hidden(message, secrets) or "it gave no reason"
+            return words or trouble or f"it said: {hidden(message, secrets)}"
+    if message in OURS:
+        return message
+    return f"it said: {hidden(message, secrets)}" if message.strip() else "it gave no reason"
 
 
 def not_connected(name: str) -> McpProblem:
