@@ -75,13 +75,15 @@ def read_config(settings: "Settings") -> Config:
         return Config(warnings=(f"There is no config file {shown}; nothing was read.",) if asked else ())
     except OSError as error:
         return Config(warnings=(f"The config file {shown} cannot be read: {error.strerror}.",))
-    except ValueError as error:  # of our own, and of a path with a zero byte
+    except ValueError as error:
         return Config(warnings=(f"The config file {shown} cannot be read: {error}.",))
     return config_of(data, str(path))
 
 
 def _bytes_of(path: Path) -> bytes:
     """The bytes of a regular file. Raises OSError, and ValueError with the reason."""
+    if "\0" in str(path):
+        raise ValueError("its name holds a zero byte")
     # Looked at before it is opened, since to open a device may do something; it may become one until then.
     _check(os.stat(path))
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

@@ -36,7 +36,7 @@ SHAPES: Final = (
 SERVERS: Final = "mcpServers"
 """The field in which a `url` may hold a user, a password and a query with a key."""
 
-_USER: Final = re.compile(r"^([A-Za-z][\w+.-]*:/{0,2})?.*@", re.DOTALL)
+_USER: Final = re.compile(r"^([A-Za-z][\w+.-]*://|https?:)?.*@", re.DOTALL)
 _QUERY: Final = re.compile(r"([?#]).+", re.DOTALL)
 _CUT: Final = " [...]"
 _OVERLAP: Final = 4096

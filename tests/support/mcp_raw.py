@@ -9,8 +9,6 @@ import signal
 import sys
 from typing import Any
 
-TEXT = '"content":[{"type":"text","text":"%s"}]'
-
 
 def out(data: bytes) -> None:
     while data:
@@ -29,20 +27,28 @@ def deep(levels: int) -> str:
     return '"content":[],"structuredContent":{"a":' + "[" * levels + "]" * levels + "}"
 
 
+def result(members: str) -> str:
+    return '{"jsonrpc":"2.0","id":ID,"result":{' + members + "}}"
+
+
+def text(words: str) -> str:
+    return result('"content":[{"type":"text","text":"' + words + '"}]')
+
+
 ANSWERS = {
-    "latin": '{"jsonrpc":"2.0","id":ID,"result":{%s}}' % (TEXT % "caf\u00e9"),
-    "surrogate": '{"jsonrpc":"2.0","id":ID,"result":{%s}}' % (TEXT % "a\\ud83d b"),
-    "batch": '[{"jsonrpc":"2.0","id":ID,"result":{%s}}]' % (TEXT % "hi"),
-    "marked": '\u00ef\u00bb\u00bf{"jsonrpc":"2.0","id":ID,"result":{%s}}' % (TEXT % "hi"),
-    "deep": '{"jsonrpc":"2.0","id":ID,"result":{%s}}' % deep(300),
-    "deeper": '{"result":{%s},"jsonrpc":"2.0","id":ID}' % deep(5000),
-    "deepest": '{"jsonrpc":"2.0","id":ID,"result":{%s}}' % deep(100_000),
-    "digits": '{"jsonrpc":"2.0","id":ID,"result":{"content":[],"structuredContent":{"n":%s}}}' % ("1" * 5000),
+    "latin": text("caf\u00e9"),
+    "surrogate": text("a\\ud83d b"),
+    "batch": f"[{text('hi')}]",
+    "marked": "\u00ef\u00bb\u00bf" + text("hi"),
+    "deep": result(deep(300)),
+    "deeper": '{"result":{' + deep(5000) + '},"jsonrpc":"2.0","id":ID}',
+    "deepest": result(deep(100_000)),
+    "digits": result('"content":[],"structuredContent":{"n":' + "1" * 5000 + "}"),
     "broken": '{"id":ID,"jsonrpc":"2.0","result":{"content":[}',
     "text": '{"jsonrpc":"2.0","id":ID,"result":"done"}',
     "null": '{"jsonrpc":"2.0","id":ID,"result":null}',
-    "versionless": '{"id":ID,"result":{%s}}' % (TEXT % "hi"),
-    "video": '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"video","x":1}]}}',
+    "versionless": text("hi").replace('"jsonrpc":"2.0",', ""),
+    "video": result('"content":[{"type":"video","x":1}]'),
 }
 """What a call is answered with, as Latin-1."""
 
@@ -84,7 +90,7 @@ def called(mode: str, known: object, listed: int) -> None:
             out(b"x" * 1024**2)
     elif mode == "deaf":
         os.close(0)
-    answer = ANSWERS.get(mode, '{"jsonrpc":"2.0","id":ID,"result":{%s}}' % (TEXT % "ok"))
+    answer = ANSWERS.get(mode, text("ok"))
     out(answer.replace("ID", json.dumps(known)).encode("latin-1") + b"\n")
 
 

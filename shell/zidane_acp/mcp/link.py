@@ -109,8 +109,8 @@ class Link:
         raise Unprocessed if self._again and not attempt.begun else problem
 
     def _refusal(self, error: MCPError, attempt: Attempt) -> "Refusal":
-        if self.lost.is_set() and not attempt.trouble:
-            return Refusal(LOST)
+        if self.lost.is_set():
+            return Refusal(attempt.trouble or LOST)
         pages = error.error if error.code == types.URL_ELICITATION_REQUIRED else None
         return Refusal(said(error.message, attempt.trouble, self._secrets), pages)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zidane_acp.mcp.reasons import hidden, how_it_ended, leaf, said
+from zidane_acp.mcp.reasons import hidden, how_it_ended, leaf
 from zidane_acp.mcp.secret_values import secrets_of
 from zidane_core.data.mcp import McpServerConfig
 
