@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from zidane_core.convert.visible import line
+from zidane_core.convert.visible import clip, line
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.text import is_object
 
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from zidane_acp.settings import Settings
 
 NAME: Final = "config.toml"
-LARGEST: Final = 2**20
+LONGEST: Final = 1024 * 1024
 """Bytes of the file."""
+
+WIDTH: Final = 200
+"""Characters of a name or a path in a warning."""
 
 OVER_HTTP: Final = frozenset({"url", "transport", "headers"})
 AS_PROCESS: Final = frozenset({"command", "args", "env"})
@@ -64,48 +67,56 @@ def config_path(settings: "Settings", env: Mapping[str, str] = os.environ) -> Pa
 def read_config(settings: "Settings") -> Config:
     """What the user's file says; nothing when there is none. A file that was asked for must be there."""
     path = config_path(settings)
-    shown = line(str(path))
+    shown = _shown(str(path))
     try:
         data = _bytes_of(path)
     except FileNotFoundError:
         asked = settings.config is not None
         return Config(warnings=(f"There is no config file {shown}; nothing was read.",) if asked else ())
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "its name cannot be one"
-        return Config(warnings=(f"The config file {shown} cannot be read: {why}.",))
-    if data is None:
-        return Config(
-            warnings=(f"The config file {shown} is no file of at most 1 MiB; nothing of it is used.",)
-        )
+    except OSError as error:
+        return Config(warnings=(f"The config file {shown} cannot be read: {error.strerror}.",))
+    except ValueError as error:
+        return Config(warnings=(f"The config file {shown} cannot be read: {error}.",))
     return config_of(data, str(path))
 
 
-def _bytes_of(path: Path) -> bytes | None:
-    """The bytes of a regular file of a reasonable size; nothing else is read, since it may have no end."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        data = file.read(LARGEST + 1)
-    return data if len(data) <= LARGEST else None
+def _bytes_of(path: Path) -> bytes:
+    """The bytes of a regular file. Raises OSError, and ValueError with the reason."""
+    if "\0" in str(path):
+        raise ValueError("its name holds a zero byte")
+    # Looked at before it is opened, since to open a device may do something; it may become one until then.
+    _check(os.stat(path))
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb") as file:
+        _check(os.fstat(file.fileno()))
+        data = file.read(LONGEST + 1)
+    if len(data) > LONGEST:
+        raise ValueError(f"it has more than {LONGEST // 1024**2} MiB")
+    return data
+
+
+def _check(found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError("it is no regular file")
 
 
 def config_of(data: bytes, file: str) -> Config:
     """What the bytes of a file say."""
     import tomllib
 
-    file = line(file)
+    file = _shown(file)
     try:
         whole: dict[str, object] = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return Config(warnings=(f"The config file {file} is not UTF-8; nothing of it is used.",))
-    except (ValueError, RecursionError) as error:
-        # Only the place: the text may quote what stands there. Huge numbers and depths have none.
-        known = isinstance(error, tomllib.TOMLDecodeError)
-        place = (
-            str(error).rpartition("(")[2].rstrip(")") if known else "a number or a depth beyond all bounds"
-        )
+    except tomllib.TOMLDecodeError as error:
+        # Only the place: the text may quote what stands there.
+        place = str(error).rpartition("(")[2].rstrip(")")
         return Config(warnings=(f"The config file {file} is no TOML ({place}); nothing of it is used.",))
+    except (ValueError, RecursionError):
+        # What Python itself refuses: a number with thousands of digits, arrays in arrays without end.
+        text = f"The config file {file} holds a number or nesting too large to read; nothing of it is used."
+        return Config(warnings=(text,))
     warnings = [_unknown(file, key) for key in whole if key != "mcp"]
     tables = whole.get("mcp", {})
     if not is_object(tables):
@@ -117,11 +128,16 @@ def config_of(data: bytes, file: str) -> Config:
 
 
 def _unknown(file: str, key: str) -> str:
-    return f"{file}: there is no setting {line(key)}; it is not used."
+    return f"{file}: there is no setting {_shown(key)}; it is not used."
+
+
+def _shown(text: str) -> str:
+    """A name that stands in the file, on one line of the log."""
+    return clip(line(text), WIDTH)
 
 
 def _server(file: str, name: str, table: object, warn: Callable[[str], None]) -> McpServerConfig | None:
-    where = f"mcp.{line(name)}"
+    where = f"mcp.{_shown(name)}"
     if not is_object(table):
         warn(f"{file}: {where} must be a table; it is not used.")
         return None

@@ -20,12 +20,6 @@ SECRET_NAME: Final = re.compile(
 NAMED_VALUES: Final = frozenset({"headers", "env"})
 """Fields whose values are all secret, whatever their names: the headers and variables of MCP servers."""
 
-SERVERS: Final = frozenset({"mcpServers"})
-"""Fields that hold MCP servers."""
-
-_USER: Final = re.compile(r"(?<=://)[^/?#]*@")
-_QUERY: Final = re.compile(r"[?#].*", re.DOTALL)
-
 SHAPES: Final = (
     # An authorization header or a key assignment in any of the common spellings.
     re.compile(r"(?i)\b(bearer|basic)\s+(?=\S*[\d=])[\w.~+/=-]{8,}"),
@@ -39,6 +33,11 @@ SHAPES: Final = (
         r"(?=[\w-]{0,64}?[A-Za-z0-9]{12})[\w-]{12,}"
     ),
 )
+SERVERS: Final = "mcpServers"
+"""The field in which a `url` may hold a user, a password and a query with a key."""
+
+_USER: Final = re.compile(r"^([A-Za-z][\w+.-]*://|https?:)?.*@", re.DOTALL)
+_QUERY: Final = re.compile(r"([?#]).+", re.DOTALL)
 _CUT: Final = " [...]"
 _OVERLAP: Final = 4096
 
@@ -80,14 +79,29 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
 def _field(name: str, value: object, secrets: Iterable[str]) -> object:
     if SECRET_NAME.search(name):
         return _hidden(value)
-    if name in SERVERS and is_array(value):
-        return [_server(item, secrets) for item in value]
     if name.lower() in NAMED_VALUES:
         if is_array(value):
             return [_named(item, secrets) for item in value]
         if is_object(value):
             return {key: _hidden(item) for key, item in value.items()}
-    return mask_tree(value, secrets)
+    return mask_tree(_addressed(value) if name == SERVERS else value, secrets)
+
+
+def _addressed(value: object) -> object:
+    """MCP servers, as a list or by their names, with what may be secret in their addresses hidden."""
+    if is_array(value):
+        return [_addressed(item) for item in value]
+    if is_object(value):
+        return {
+            name: _url(item) if name.lower() == "url" and isinstance(item, str) else _addressed(item)
+            for name, item in value.items()
+        }
+    return value
+
+
+def _url(text: str) -> str:
+    """An address of a server without what may be secret in it; URLs elsewhere are of use as they are."""
+    return _QUERY.sub(rf"\1{MASK}", _USER.sub(rf"\1{MASK}@", text))
 
 
 def _named(item: object, secrets: Iterable[str]) -> object:
@@ -97,14 +111,6 @@ def _named(item: object, secrets: Iterable[str]) -> object:
     return {
         key: _hidden(value) if key == "value" else _field(key, value, secrets) for key, value in item.items()
     }
-
-
-def _server(item: object, secrets: Iterable[str]) -> object:
-    """An MCP server: its URL may have a password or a key in it."""
-    masked = mask_tree(item, secrets)
-    if is_object(masked) and isinstance(url := masked.get("url"), str):
-        return {**masked, "url": _QUERY.sub(f"?{MASK}", _USER.sub(f"{MASK}@", url))}
-    return masked
 
 
 def _hidden(value: object) -> object:

@@ -9,7 +9,7 @@ import pytest
 from platformdirs import user_config_path
 from support.process import Process
 
-from zidane_acp.config import Config, config_of, config_path, read_config
+from zidane_acp.config import LONGEST, Config, config_of, config_path, read_config
 from zidane_acp.options import StdioOptions
 from zidane_acp.settings import Settings, parse
 from zidane_acp.wiring import options_of
@@ -96,6 +96,43 @@ def test_the_rest_of_a_file_with_mistakes_holds() -> None:
     assert warning == "The config file f is not UTF-8; nothing of it is used."
 
 
+@pytest.mark.parametrize(
+    "text",
+    [f"a = {'9' * 5000}", f"a = {'[' * 5000}", f"a = {'{b=' * 5000}", f"a = {'[' * 5000}{']' * 5000}"],
+    ids=["digits", "open", "tables", "arrays"],
+)
+def test_what_python_refuses_is_a_warning(text: str) -> None:
+    config = config_of(f"{text}\n[mcp.a]\ncommand='x'\n".encode(), "f")
+    assert config.mcp_servers == () and len(config.warnings) == 1
+    assert config.warnings[0].startswith("The config file f ") and len(config.warnings[0]) < 200
+
+
+def test_names_of_the_file_stay_on_one_line_and_do_nothing() -> None:
+    name = '"a\\nERROR zidane_acp: \\u001b[2J\\u202e' + "x" * 5000 + '"'
+    for text in (f"{name} = 1", f"[mcp.{name}]", f"[mcp.{name}]\ncommand='x'\n{name}=1", f"[mcp]\n{name}=1"):
+        config = config_of(text.encode(), "f\nERROR g")
+        assert len(config.warnings) == 1
+        for warning in config.warnings:
+            assert warning.startswith("f ERROR g: ") and warning.isprintable() and len(warning) < 600
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe in the file system")
+def test_only_a_regular_file_of_some_size_is_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(b"#" * (LONGEST + 1))
+    (tmp_path / "full").write_bytes(b"#" * LONGEST)
+    said = {
+        "pipe": "cannot be read: it is no regular file.",
+        "/dev/zero": "cannot be read: it is no regular file.",
+        "large": "cannot be read: it has more than 1 MiB.",
+        "a\0b": "cannot be read: its name holds a zero byte.",
+    }
+    for name, why in said.items():
+        (warning,) = read_config(Settings(config=str(tmp_path / name))).warnings
+        assert warning.startswith("The config file ") and warning.endswith(why)
+    assert read_config(Settings(config=str(tmp_path / "full"))) == Config()
+
+
 def test_where_the_file_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert config_path(Settings(config="/a/b.toml", home="/h")) == Path("/a/b.toml")
     assert config_path(Settings(home="/h")) == Path("/h/config.toml")
@@ -112,7 +149,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert read_config(Settings(config=str(asked))).warnings == (
         f"There is no config file {asked}; nothing was read.",
     )
-    assert "cannot be read: Is a directory" in read_config(Settings(config=str(tmp_path))).warnings[0]
+    assert "cannot be read: it is no regular file" in read_config(Settings(config=str(tmp_path))).warnings[0]
 
 
 def test_the_servers_come_into_the_options() -> None:
@@ -147,8 +184,8 @@ def test_the_agent_tells_of_mistakes_in_its_log(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"x = " + b"1" * 5000, "a number or a depth beyond all bounds"),
-        (b"x = " + b"[" * 5000, "a number or a depth beyond all bounds"),
+        (b"x = " + b"1" * 5000, "too large to read"),
+        (b"x = " + b"[" * 5000, "too large to read"),
         (b"x = \xff", "is not UTF-8"),
     ],
 )

@@ -74,6 +74,26 @@ def test_values_of_secret_names_are_hidden_and_the_shape_stays() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://me:pass@host:1/mcp?key=k&a=b#t", f"https://{MASK}@host:1/mcp?{MASK}"),
+        ("https://me:p?a#s/s@host/mcp", f"https://{MASK}@host/mcp"),
+        ("me:pass@host", f"{MASK}@host"),
+        ("http:me:pass@host", f"http:{MASK}@host"),
+        ("https:/me:pass@host", f"https:{MASK}@host"),
+        ("https://host/mcp", "https://host/mcp"),
+        ("https://host/mcp#token", f"https://host/mcp#{MASK}"),
+        ("https://host/a?x=me@there", f"https://{MASK}@there"),
+    ],
+)
+def test_what_is_secret_in_the_address_of_a_server_is_hidden(url: str, shown: str) -> None:
+    frame = {"mcpServers": [{"name": "m", "type": "http", "url": url}], "url": url, "uri": url}
+    named = {"mcpServers": {"m": {"URL": url}}}
+    assert mask_tree(frame) == {**frame, "mcpServers": [{"name": "m", "type": "http", "url": shown}]}
+    assert mask_tree(named) == {"mcpServers": {"m": {"URL": shown}}}
+
+
 def test_of_a_long_text_the_start_is_kept_and_no_half_of_a_secret() -> None:
     for before in range(70, 100 + 4097, 5):
         shown = mask_start("x " * (before // 2) + OWN + " y" * 3000, (OWN,), 100)

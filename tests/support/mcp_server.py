@@ -228,13 +228,6 @@ async def ask_newer(ctx: Context) -> CallToolResult | InputRequiredResult:
     return CallToolResult(content=[TextContent(text=f"{answer.action} {(answer.content or {}).get('name')}")])
 
 
-async def more_newer(ctx: Context) -> CallToolResult:
-    """Offers a tool more."""
-    server.add_tool(lambda: "x", name="another", description="Another.")
-    await ctx.notify_tools_changed()
-    return CallToolResult(content=[TextContent(text="ok")])
-
-
 async def over_stdio(newer: bool = False) -> None:
     low = server._lowlevel_server
     changes = NotificationOptions(prompts_changed=True, tools_changed=True)
@@ -263,7 +256,6 @@ def main() -> None:
         sys.exit(3)
     elif how == "newer":
         server.add_tool(ask_newer)
-        server.add_tool(more_newer)
         anyio.run(over_stdio, True)
     elif how == "stdio":
         print("Welcome to the server!", flush=True)

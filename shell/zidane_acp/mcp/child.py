@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from collections import deque
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Final, NamedTuple
 
 import anyio
@@ -61,25 +61,33 @@ def start_of(server: RunMcpServer, inherited: Mapping[str, str]) -> Start:
 
 
 class Child:
-    """A running server. `tail` is the end of what it wrote to standard error; `ended` is set when it is gone."""
+    """A running server; `ended` is set when it is gone."""
 
-    def __init__(self, process: anyio.abc.Process, stdin: int, stdout: int, stderr: int) -> None:
+    def __init__(
+        self,
+        process: anyio.abc.Process,
+        stdin: int,
+        stdout: int,
+        stderr: int,
+        close_input: Callable[[], None],
+    ) -> None:
         self.process = process
+        self._close_input = close_input
         self.ended = anyio.Event()
         self._stdin = stdin
         self._stdout = stdout
         self._stderr = stderr
         self._tail: deque[bytes] = deque()
 
-    @property
-    def tail(self) -> str:
-        """The last line of standard error that says something."""
-        said = b"".join(self._tail)
-        if len(said) > TAIL:
-            # The rest of a line that began before may be the end of something that is to be hidden as a whole.
-            said = said[-TAIL:].partition(b"\n")[2]
-        lines = said.decode("utf-8", "replace").splitlines()
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    def tail(self, longest: int) -> str:
+        """The last line of standard error that says something, with no half of a secret of `longest` characters."""
+        kept = b"".join(self._tail)
+        text = kept[-TAIL:].decode("utf-8", "replace")
+        if len(kept) > TAIL:
+            first, _, rest = text.partition("\n")
+            # A line longer than all that is kept; a broken character at its start counts as up to three.
+            text = rest if rest.strip() else first[longest + 3 :]
+        return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
 
     async def read(self) -> bytes:
         """What the server says next; b"" at the end."""
@@ -94,7 +102,6 @@ class Child:
     async def drain(self) -> None:
         """Read standard error for ever, so that the server never waits for a reader of it."""
         while data := await _read(self._stderr):
-            await anyio.lowlevel.checkpoint()  # a server that never stops must not hold up the others
             self._tail.append(data)
             while len(self._tail) > 1 and sum(map(len, self._tail)) - len(self._tail[0]) > TAIL:
                 self._tail.popleft()
@@ -106,39 +113,32 @@ class Child:
 
     def close_input(self) -> None:
         """Say that nothing more comes, which asks the server to end."""
-        if self._stdin >= 0:
-            os.close(self._stdin)
-            self._stdin = -1
+        self._stdin = -1
+        self._close_input()
 
 
 @contextlib.asynccontextmanager
 async def running(start: Start, guard: Guard, marker: str) -> AsyncGenerator[Child]:
-    """A server's process; afterwards it is gone, within a second, and everything that it started."""
-    guard.start()
-    async with contextlib.AsyncExitStack() as pipes:
-        (theirs_in, stdin), (stdout, theirs_out), (stderr, theirs_err) = _three_pipes()
-        for descriptor in (stdout, stderr):
-            pipes.callback(os.close, descriptor)
+    """A server's process; afterwards it is gone, within a second, and all that it started and that can be found."""
+    with contextlib.ExitStack() as ours, contextlib.ExitStack() as talk:
         try:
-            environment = {**start.environment, MARKER: marker}
-            process = await started(
-                start.command,
-                start.folder,
-                environment,
-                output=theirs_out,
-                errors=theirs_err,
-                stdin=theirs_in,
-            )
-        except BaseException as error:
-            os.close(stdin)
-            if isinstance(error, OSError):
-                raise NoCommand(f"{start.command[0]}: {error.strerror or type(error).__name__}") from None
-            raise
-        finally:
-            for descriptor in (theirs_in, theirs_out, theirs_err):
-                os.close(descriptor)
-        child = Child(process, stdin, stdout, stderr)
-        pipes.callback(child.close_input)
+            with contextlib.ExitStack() as theirs:
+                guard.start()
+                their_in, stdin = _pipe(theirs, talk)
+                stdout, their_out = _pipe(ours, theirs)
+                stderr, their_err = _pipe(ours, theirs)
+                environment = {**start.environment, MARKER: marker}
+                process = await started(
+                    start.command,
+                    start.folder,
+                    environment,
+                    output=their_out,
+                    errors=their_err,
+                    stdin=their_in,
+                )
+        except OSError as error:
+            raise NoCommand(f"{start.command[0]}: {error.strerror or type(error).__name__}") from None
+        child = Child(process, stdin, stdout, stderr, talk.close)
         for descriptor in (stdin, stdout, stderr):
             os.set_blocking(descriptor, sys.platform == "win32")
         with guard.watched(process.pid):
@@ -152,22 +152,17 @@ async def running(start: Start, guard: Guard, marker: str) -> AsyncGenerator[Chi
                     tasks.cancel_scope.cancel()
 
 
-def _three_pipes() -> list[tuple[int, int]]:
-    """Three pipes, or none when the process has no descriptors left."""
-    made: list[tuple[int, int]] = []
-    try:
-        for _ in range(3):
-            made.append(os.pipe())
-    except OSError as error:
-        for descriptor in (end for pipe in made for end in pipe):
-            os.close(descriptor)
-        raise NoCommand(f"no pipe to it could be made ({error.strerror})") from None
-    return made
+def _pipe(reads: contextlib.ExitStack, writes: contextlib.ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed with who has them."""
+    reading, writing = os.pipe()
+    reads.callback(os.close, reading)
+    writes.callback(os.close, writing)
+    return reading, writing
 
 
 async def _end(child: Child, marker: str) -> None:
     with anyio.CancelScope(shield=True):
-        # Looked for while the server is there: what has left its group is known as its child only now.
+        # Before it ends: its children, which may have left its group and environment, have it as their parent still.
         known = await anyio.to_thread.run_sync(family, marker, (child.process.pid,))
         child.close_input()
         # Not `ended`: whoever watched the process may have been cancelled.
@@ -183,6 +178,8 @@ async def _end(child: Child, marker: str) -> None:
 
 
 async def _read(descriptor: int) -> bytes:
+    # Whoever always has something to say must not keep others from their turn.
+    await anyio.lowlevel.checkpoint()
     if sys.platform == "win32":
         return await anyio.to_thread.run_sync(os.read, descriptor, _CHUNK, abandon_on_cancel=True)
     while True:
@@ -193,6 +190,7 @@ async def _read(descriptor: int) -> bytes:
 
 
 async def _write(descriptor: int, data: memoryview) -> int:
+    await anyio.lowlevel.checkpoint()
     if sys.platform == "win32":
         return await anyio.to_thread.run_sync(os.write, descriptor, data, abandon_on_cancel=True)
     while True:

@@ -13,10 +13,11 @@ from mcp.client.session import ClientRequestContext, IncomingMessage
 from pydantic import ValidationError
 
 from zidane_acp.mcp.link import Link, Session
-from zidane_acp.mcp.newer import begin, listen_for_changes
-from zidane_acp.mcp.offers import MOST, offer_of
+from zidane_acp.mcp.offers import offer_of
 from zidane_acp.mcp.questions import answer_of, question_of, roots_of
-from zidane_acp.mcp.reasons import hidden, leaf, sentence
+from zidane_acp.mcp.reasons import FOREIGN, UNREADABLE, leaf, said, sentence
+from zidane_acp.mcp.remarks import Remarks
+from zidane_acp.mcp.sieve import Sieve
 from zidane_acp.mcp.streams import Streams
 from zidane_acp.mcp.ways import Way
 from zidane_acp.ports import Ask, McpProblem
@@ -26,19 +27,20 @@ from zidane_core.agent.work import RunMcpServer
 from zidane_core.data.mcp import McpOffer, McpPageDone
 
 LOGGER: Final = logging.getLogger("zidane_acp.mcp")
-LIST_PAUSE: Final = 0.5
-"""Seconds between two looks at what a server offers."""
+
+PAUSE: Final = 0.5
+"""Seconds between two listings; a server may say without end that something has changed."""
 
 
 class Connection:
-    """One connection. `remarks` are sentences that go with the next offer, and are taken from the list then."""
+    """One connection. `remarks` go with its offers."""
 
     def __init__(
         self,
         server: RunMcpServer,
         way: Way,
         secrets: Iterable[str],
-        remarks: list[str],
+        remarks: Remarks,
         report: Callable[[McpOffer | McpPageDone], None],
         ask: Ask,
     ) -> None:
@@ -50,6 +52,7 @@ class Connection:
         self._report = report
         self._ask = ask
         self._changed = anyio.Event()
+        self._listed = -math.inf
         self._linked = False
         self._reason = ""
 
@@ -70,8 +73,8 @@ class Connection:
             failure = error
             LOGGER.debug("the connection to an MCP server failed: %s", where(leaf(error)))
         if scope.cancelled_caught:
-            said = f" ({self._way.said})" if self._way.said else ""
-            text = f"The MCP server {self._name} did not answer within {self._server.within:g} s{said}"
+            known = f" ({self._way.said})" if self._way.said else ""
+            text = f"The MCP server {self._name} did not answer within {self._server.within:g} s{known}"
             raise McpProblem(self._name, sentence(text))
         reason = self._reason or await self._why(failure)
         if not self._linked:
@@ -81,9 +84,9 @@ class Connection:
         return reason
 
     def _session(self, streams: Streams) -> Session:
+        self._sieve = Sieve(streams.incoming, streams.outgoing)
         return Session(
-            streams.incoming,
-            streams.outgoing,
+            dispatcher=self._sieve,
             elicitation_callback=self._elicitation,
             list_roots_callback=self._roots,
             message_handler=self._heard,
@@ -94,7 +97,7 @@ class Connection:
         self, session: Session, lost: anyio.Event, linked: Callable[[Link], None], scope: anyio.CancelScope
     ) -> None:
         try:
-            await begin(session)
+            await _begin(session)
             offer = await self._offer(session)
         except Exception as error:
             self._reason = await self._why(error)
@@ -105,42 +108,39 @@ class Connection:
         self._report(offer)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._list_again, session)
-            tasks.start_soon(listen_for_changes, session, self.change)
             await lost.wait()
             self._reason = await self._why(None)
             tasks.cancel_scope.cancel()
 
     async def _offer(self, session: Session) -> McpOffer:
         self._changed = anyio.Event()
-        offered = await offer_of(session)
-        said = f"The MCP server {self._name} offers {offered.more} tools or prompts more than the {MOST} that are taken."
-        if offered.more:
-            self._remarks.append(said)
-        remarks, self._remarks[:] = tuple(self._remarks), []
-        return McpOffer(tools=offered.tools, prompts=offered.prompts, remarks=remarks)
+        self._listed = anyio.current_time()
+        return await offer_of(session, self._sieve, self._name, self._remarks)
 
     async def _list_again(self, session: Session) -> None:
         while True:
             await self._changed.wait()
+            # What changes meanwhile is seen by the listing that follows.
+            await anyio.sleep_until(self._listed + PAUSE)
             try:
                 self._report(await self._offer(session))
             except (MCPError, ValueError, RuntimeError):
                 # What was offered before still stands; a loss is seen elsewhere.
-                LOGGER.debug("an MCP server could not be listed again")
-            # A server may say for ever that something has changed; the last change is listed in any case.
-            await anyio.sleep(LIST_PAUSE)
+                continue
 
     async def _why(self, failure: Exception | None) -> str:
-        error = None if failure is None else leaf(failure)
-        if isinstance(error, ValidationError):
-            return "what it answered is none of the protocol"
         why = await self._way.why()
+        error = None if failure is None else leaf(failure)
         if isinstance(error, InvalidURL | UnsupportedProtocol):
             return "its URL cannot be used"
-        if isinstance(error, MCPError) and not (
-            error.code == types.CONNECTION_CLOSED or (self._way.renewable and why)
-        ):
-            return f"it said: {hidden(error.message, self._secrets)}"
+        if isinstance(error, MCPError) and error.code != types.CONNECTION_CLOSED:
+            return why if self._way.renewable and why else said(error.message, "", self._secrets)
+        if isinstance(error, ValidationError):
+            return FOREIGN
+        if isinstance(error, ValueError):
+            return UNREADABLE
+        if isinstance(error, RuntimeError):
+            return "it speaks no version of the protocol that is known here"
         return why or ("it was closed" if error is None else f"something unforeseen ({type(error).__name__})")
 
     # What the server says and asks --------------------------------------------------------------------
@@ -161,3 +161,13 @@ class Connection:
 
     async def _roots(self, context: ClientRequestContext) -> types.ListRootsResult:
         return roots_of(self._server.roots)
+
+
+async def _begin(session: Session) -> None:
+    """Initialize a session; a server that refuses the handshake speaks only 2026-07-28 or later. Raises MCPError."""
+    try:
+        await session.initialize()
+    except MCPError as error:
+        if error.code != types.UNSUPPORTED_PROTOCOL_VERSION:
+            raise
+        await session.discover()

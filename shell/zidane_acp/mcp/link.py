@@ -1,16 +1,14 @@
 """One live session with a server: its calls and prompts."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Final
+from typing import TypeVar
 
 import anyio
 import mcp_types as types
 from mcp import ClientSession, MCPError, UrlElicitationRequiredError
 from pydantic import ValidationError
 
-from zidane_acp.mcp.newer import answered
-from zidane_acp.mcp.on_demand import not_connected
-from zidane_acp.mcp.reasons import hidden, sentence
+from zidane_acp.mcp.reasons import FOREIGN, LOST, RETURNED, UNREADABLE, not_connected, said, sentence
 from zidane_acp.mcp.results import failed, prompt_of, result_of
 from zidane_acp.mcp.web import ATTEMPT, Attempt
 from zidane_acp.ports import McpProblem
@@ -19,9 +17,15 @@ from zidane_core.agent.work import GetMcpPrompt, RunMcpCall
 from zidane_core.data.tools import ToolOutput, ToolResult
 
 Elicit = Callable[[types.ElicitRequestParams], Awaitable[types.ElicitResult]]
-LOST: Final = (
-    "The connection to the MCP server {} was lost before it answered; what the call did is not known."
-)
+R = TypeVar("R")
+
+
+class Refusal(Exception):
+    """A request came to nothing; the text says why. `pages` is the error of a server that wants pages opened first."""
+
+    def __init__(self, why: str, pages: types.ErrorData | None = None) -> None:
+        super().__init__(why)
+        self.pages = pages
 
 
 class Unprocessed(Exception):
@@ -55,82 +59,67 @@ class Link:
         self._again = again
 
     async def call(self, call: RunMcpCall, report: Callable[[ToolOutput], None]) -> ToolResult:
-        """One call; a failure is a failed result. Raises Unprocessed."""
+        """One call; a failure of the call is a failed result. Raises McpProblem and Unprocessed."""
 
         async def told(progress: float, total: float | None, message: str | None) -> None:
             report(ToolOutput(progress_line(progress, total, message)))
 
-        if self.lost.is_set():
-            return failed(str(not_connected(self._name)))
-        attempt = Attempt()
-        mark = ATTEMPT.set(attempt)
         try:
-            result = await answered(
-                self._session,
-                lambda responses, state: self._session.call_tool(
-                    call.tool,
-                    call.arguments,
-                    progress_callback=told,
-                    input_responses=responses,
-                    request_state=state,
-                    allow_input_required=True,
-                ),
+            result = await self._asked(
+                lambda: self._session.call_tool(call.tool, call.arguments, progress_callback=told)
             )
-        except MCPError as error:
-            if self._again and not attempt.begun:
-                raise Unprocessed from None
-            if error.code == types.URL_ELICITATION_REQUIRED:
-                return await self._pages_first(error)
-            if self.lost.is_set() or error.message == "Connection closed":
-                return failed(LOST.format(self._name))
-            # What the request met says more than the package's own words for it.
-            return failed(
-                self._told(
-                    attempt.trouble or error.message, f"The MCP server {self._name} refused the call: "
-                )
-            )
-        except ValidationError:
-            return failed(f"The MCP server {self._name} gave a result that is none of the protocol.")
-        except (RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            if self._again and not attempt.begun:
-                raise Unprocessed from None
-            return failed(LOST.format(self._name))
-        finally:
-            ATTEMPT.reset(mark)
+        except Refusal as refusal:
+            if refusal.pages is not None:
+                return await self._pages_first(refusal)
+            return failed(sentence(f"The call to the MCP server {self._name} failed: {refusal}"))
         return result_of(result)
 
     async def prompt(self, wanted: GetMcpPrompt) -> PromptGot:
         """One prompt. Raises McpProblem and Unprocessed."""
-        attempt = Attempt()
-        mark = ATTEMPT.set(attempt)
-        start = f"The MCP server {self._name} could not give the prompt {wanted.prompt}: "
         try:
-            result = await answered(
-                self._session,
-                lambda responses, state: self._session.get_prompt(
-                    wanted.prompt,
-                    wanted.arguments,
-                    input_responses=responses,
-                    request_state=state,
-                    allow_input_required=True,
-                ),
-            )
-        except MCPError as error:
-            if self._again and not attempt.begun:
-                raise Unprocessed from None
-            raise McpProblem(self._name, self._told(error.message, start)) from None
-        except (ValidationError, RuntimeError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-            if self._again and not attempt.begun:
-                raise Unprocessed from None
-            raise McpProblem(self._name, sentence(start + type(error).__name__)) from None
-        finally:
-            ATTEMPT.reset(mark)
+            result = await self._asked(lambda: self._session.get_prompt(wanted.prompt, wanted.arguments))
+        except Refusal as refusal:
+            start = f"The MCP server {self._name} could not give the prompt {wanted.prompt}: "
+            raise McpProblem(self._name, sentence(f"{start}{refusal}")) from None
         return prompt_of(result)
 
-    async def _pages_first(self, error: MCPError) -> ToolResult:
+    async def _asked(self, send: Callable[[], Awaitable[R]]) -> R:
+        """One request. Raises Refusal, McpProblem when there is no server, and Unprocessed."""
+        attempt = Attempt()
+        problem: Exception
+        mark = ATTEMPT.set(attempt)
+        try:
+            if not self.lost.is_set():
+                return await send()
+        except MCPError as error:
+            problem = self._refusal(error, attempt)
+        except ValidationError:
+            problem = Refusal(FOREIGN)
+        except ValueError:  # it is nested more deeply than the official package takes
+            problem = Refusal(UNREADABLE)
+        except RuntimeError:
+            problem = Refusal(RETURNED)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            problem = Refusal(attempt.trouble or LOST)
+        else:
+            # It was lost before anything was sent.
+            problem = not_connected(self._name)
+        finally:
+            ATTEMPT.reset(mark)
+        raise Unprocessed if self._again and not attempt.begun else problem
+
+    def _refusal(self, error: MCPError, attempt: Attempt) -> "Refusal":
+        if self.lost.is_set():
+            return Refusal(attempt.trouble or LOST)
+        pages = error.error if error.code == types.URL_ELICITATION_REQUIRED else None
+        return Refusal(said(error.message, attempt.trouble, self._secrets), pages)
+
+    async def _pages_first(self, refusal: Refusal) -> ToolResult:
         """The server wants pages opened before it does anything: ask the user for each, and let the model try again."""
         try:
-            wanted = UrlElicitationRequiredError.from_error(error.error).elicitations
+            wanted = (
+                UrlElicitationRequiredError.from_error(refusal.pages).elicitations if refusal.pages else []
+            )
         except (ValidationError, ValueError, TypeError, AttributeError):
             wanted = []
         for page in wanted:
@@ -139,14 +128,11 @@ class Link:
                     f"The MCP server {self._name} wants a page opened first, which the user refused."
                 )
         if not wanted:
-            return failed(self._told(error.message, f"The MCP server {self._name} refused the call: "))
+            return failed(sentence(f"The call to the MCP server {self._name} failed: {refusal}"))
         return failed(
             f"The MCP server {self._name} wants the user to finish something on a page that was opened; "
             "make the call again when that is done."
         )
-
-    def _told(self, message: str, start: str) -> str:
-        return sentence(start + (hidden(message, self._secrets) or "it gave no reason"))
 
 
 def progress_line(done: float, total: float | None, message: str | None) -> str:

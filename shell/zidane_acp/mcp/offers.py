@@ -1,79 +1,73 @@
 """What a server offers: all pages of its lists, as our own records."""
 
-from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Final, TypeVar
 
 import mcp_types as types
 from mcp import ClientSession, MCPError
 
-from zidane_core.data.mcp import McpPrompt, McpPromptArgument, McpTool
+from zidane_acp.mcp.remarks import Remarks, names_of
+from zidane_acp.mcp.sieve import MOST, Sieve
+from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
 
 PAGES: Final = 200
 """Pages of a list that are read; a server may say for ever that there is more."""
 
-MOST: Final = 1000
-"""Tools, or prompts, of one server."""
-
-
-class Offered(NamedTuple):
-    """What a server has now, and how many entries were left out since they are too many."""
-
-    tools: tuple[McpTool, ...]
-    prompts: tuple[McpPrompt, ...]
-    more: int
-
-
+Page = TypeVar("Page", types.ListToolsResult, types.ListPromptsResult)
 Entry = TypeVar("Entry", types.Tool, types.Prompt)
 
 
-async def offer_of(session: ClientSession) -> Offered:
-    """All that the server has now. Raises MCPError, and ValidationError for what is none of the protocol."""
-    tools, more_tools = await _entries(lambda params: _tool_page(session, params))
+async def offer_of(session: ClientSession, sieve: Sieve, server: str, remarks: Remarks) -> McpOffer:
+    """All that the server has now, the first of each name; what is left out is remarked. Raises MCPError and
+    ValidationError."""
+
+    async def listed(
+        what: str, ask: Callable[..., Awaitable[Page]], entries: Callable[[Page], Iterable[Entry]]
+    ) -> list[Entry]:
+        sieve.malformed.clear()
+        found = await _all_of(ask, entries)
+        if sieve.malformed:
+            left = names_of(sieve.malformed)
+            text = f"The MCP server {server} describes {what} wrongly, which are left out: {left}."
+            remarks.add(f"malformed {what}", text)
+        if len(found) > MOST:
+            text = f"The MCP server {server} has more than {MOST} {what}; left out are those from {{}} on."
+            remarks.add(f"many {what}", text.format(names_of([found[MOST].name])))
+        return found[:MOST]
+
+    tools = await listed("tools", session.list_tools, lambda page: page.tools)
     capabilities = session.server_capabilities
-    prompts, more_prompts = list[types.Prompt](), 0
+    prompts: list[types.Prompt] = []
     if capabilities is not None and capabilities.prompts is not None:
-        prompts, more_prompts = await _entries(lambda params: _prompt_page(session, params))
-    return Offered(tuple(map(_tool, tools)), tuple(map(_prompt, prompts)), more_tools + more_prompts)
+        prompts = await listed("prompts", session.list_prompts, lambda page: page.prompts)
+    return McpOffer(
+        tools=tuple(map(_tool, tools)), prompts=tuple(map(_prompt, prompts)), remarks=remarks.taken()
+    )
 
 
-async def _tool_page(
-    session: ClientSession, params: types.PaginatedRequestParams | None
-) -> tuple[list[types.Tool], str | None]:
-    page = await session.list_tools(params=params)
-    return page.tools, page.next_cursor
-
-
-async def _prompt_page(
-    session: ClientSession, params: types.PaginatedRequestParams | None
-) -> tuple[list[types.Prompt], str | None]:
-    page = await session.list_prompts(params=params)
-    return page.prompts, page.next_cursor
-
-
-async def _entries(
-    ask: Callable[[types.PaginatedRequestParams | None], Awaitable[tuple[list[Entry], str | None]]],
-) -> tuple[list[Entry], int]:
-    """The entries of all pages, of each name the first, until a page brings nothing new; and how many are too many."""
+async def _all_of(
+    ask: Callable[..., Awaitable[Page]], entries: Callable[[Page], Iterable[Entry]]
+) -> list[Entry]:
+    """The first entry of each name, of all pages that bring something new; no more pages than show that there are
+    too many."""
     found: dict[str, Entry] = {}
-    more = 0
-    params: types.PaginatedRequestParams | None = None
-    for _ in range(PAGES):
+    cursor: str | None = None
+    cursors: set[str] = set()
+    for number in range(PAGES):
         try:
-            entries, cursor = await ask(params)
+            page = await ask(params=None if cursor is None else types.PaginatedRequestParams(cursor=cursor))
         except MCPError as error:
-            if error.code == types.METHOD_NOT_FOUND and params is None:
-                break  # a server of prompts only, for example
+            if error.code == types.METHOD_NOT_FOUND and not number:
+                return []  # a server of prompts only, for example
             raise
         before = len(found)
-        for entry in entries:
-            if len(found) < MOST:
-                found.setdefault(entry.name, entry)
-            else:
-                more += entry.name not in found
-        if cursor is None or len(found) == before:
+        for entry in entries(page):
+            found.setdefault(entry.name, entry)
+        cursor = page.next_cursor
+        if cursor is None or cursor in cursors or len(found) == before or len(found) > MOST:
             break
-        params = types.PaginatedRequestParams(cursor=cursor)
-    return list(found.values()), more
+        cursors.add(cursor)
+    return list(found.values())
 
 
 def _tool(tool: types.Tool) -> McpTool:

@@ -6,7 +6,6 @@ from typing import NoReturn
 from zidane_acp.ports import Ask, Mcp, McpProblem
 from zidane_core.agent.events import PromptGot
 from zidane_core.agent.work import GetMcpPrompt, RunMcpCall, RunMcpServer
-from zidane_core.data.content import Text
 from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.tools import ToolOutput, ToolResult
 
@@ -25,34 +24,26 @@ class McpOnDemand:
         if self._closed:
             name = server.config.name
             raise McpProblem(name, f"The MCP server {name} was not started: the connection is closed.")
+        await self._servers().serve(server, report, ask)
+
+    async def call(self, call: RunMcpCall, report: Callable[[ToolOutput], None]) -> ToolResult:
+        """One call."""
+        return await self._servers().call(call, report)
+
+    async def prompt(self, wanted: GetMcpPrompt) -> PromptGot:
+        """One prompt."""
+        return await self._servers().prompt(wanted)
+
+    def _servers(self) -> Mcp:
         if self._made is None:
             from zidane_acp.mcp.servers import McpServers
             from zidane_core.models.providers import HIDDEN_VARIABLES
 
             self._made = McpServers(hidden_variables=HIDDEN_VARIABLES)
-        await self._made.serve(server, report, ask)
-
-    async def call(self, call: RunMcpCall, report: Callable[[ToolOutput], None]) -> ToolResult:
-        """One call."""
-        if self._made is None:
-            return ToolResult(content=(Text(str(not_connected(call.server))),), failed=True)
-        return await self._made.call(call, report)
-
-    async def prompt(self, wanted: GetMcpPrompt) -> PromptGot:
-        """One prompt."""
-        if self._made is None:
-            raise not_connected(wanted.server)
-        return await self._made.prompt(wanted)
+        return self._made
 
     async def aclose(self) -> None:
         """End every server; no other can be started."""
         self._closed = True
         if self._made is not None:
             await self._made.aclose()
-
-
-def not_connected(name: str) -> McpProblem:
-    """The problem of a call or prompt without its server."""
-    return McpProblem(
-        name, f"The MCP server {name} is not connected; it is tried again with the next message."
-    )

@@ -4,44 +4,35 @@ import re
 import signal
 from collections.abc import Iterable
 from typing import Final, TypeGuard
-from urllib.parse import parse_qsl, quote, urlsplit
 
 from zidane_acp.masking import MASK, mask
-from zidane_core.data.mcp import McpServerConfig
-from zidane_core.text import encode_json
+from zidane_acp.ports import McpProblem
+from zidane_core.convert.visible import neutral
 
 LONGEST: Final = 400
 """Characters of a reason; what a server says has no bound of its own."""
 
-SHORTEST: Final = 3
-"""Characters of a value that is hidden: a shorter one would blank digits and words everywhere."""
-
-LINE: Final = 8
-"""Characters of a line of a long value that is hidden by itself."""
-
 INSTALL: Final = "the Python package mcp cannot be imported; install it with: pip install 'mcp>=2.0'"
+UNREADABLE: Final = "it gave an answer that cannot be read"
+FOREIGN: Final = "it gave an answer that is none of the protocol"
+SILENT: Final = "it took the request and gave no answer"
+RETURNED: Final = "it wants an answer first, in the way of protocol 2026-07-28, which is not supported"
+LOST: Final = "the connection was lost before it answered; what it did is not known"
+
+OURS: Final = frozenset({UNREADABLE, FOREIGN})
+"""Errors that we have put into the place of an answer."""
+
+OF_THE_PACKAGE: Final = (
+    (re.compile(r"Failed to parse (JSON response|SSE message)"), UNREADABLE),
+    (re.compile(r"Connection closed$|SSE stream (failed|ended)"), LOST),
+    (re.compile(r"Server returned an error response$|Not Found$|Session terminated$"), ""),
+    (re.compile(r"server answered a request with 202|Unexpected content type:\s*$"), SILENT),
+    (re.compile(r"Unexpected content type|Redirect to "), ""),
+)
+"""How errors begin that the official package makes up itself, and what is said for them: '' when what the request met
+says more. Its own words hold pieces of what was sent, and addresses of its libraries."""
+
 _SPACE: Final = re.compile(r"\s+")
-
-
-def secrets_of(config: McpServerConfig) -> tuple[str, ...]:
-    """All values of the configuration that may be secret, the longest first, so that none hides a part of another."""
-    values = [value for _, value in (*config.env, *config.headers)]
-    # A header such as `Bearer TOKEN` is repeated by servers without its first word, a long value line by line.
-    words = [word for _, value in config.headers for word in value.split()[1:]]
-    lines = [line.strip() for value in values for line in value.splitlines() if len(line.strip()) >= LINE]
-    plain = [*values, *words, *lines, *_secrets_of_url(config.url)]
-    spelled = (
-        spelling for value in plain for spelling in (value, encode_json(value).decode()[1:-1], quote(value))
-    )
-    return tuple(sorted({one for one in spelled if len(one) >= SHORTEST}, key=len, reverse=True))
-
-
-def _secrets_of_url(url: str) -> list[str]:
-    try:
-        parts = urlsplit(url)
-        return [parts.password or "", parts.query, *(value for _, value in parse_qsl(parts.query))]
-    except ValueError:
-        return [url]
 
 
 def hidden(text: str, secrets: Iterable[str]) -> str:
@@ -49,8 +40,25 @@ def hidden(text: str, secrets: Iterable[str]) -> str:
     # Together, since a short secret must not be found in the mask of another.
     known = "|".join(map(re.escape, secrets))
     line = re.sub(known, MASK, text) if known else text
-    line = mask(_SPACE.sub(" ", line).strip())
+    line = neutral(mask(_SPACE.sub(" ", line).strip()))
     return line if len(line) <= LONGEST else line[:LONGEST] + " [...]"
+
+
+def said(message: str, trouble: str, secrets: Iterable[str]) -> str:
+    """What the error of a request says; `trouble` is what the request met below, '' if nothing."""
+    for begins, words in OF_THE_PACKAGE:
+        if begins.match(message):
+            return words or trouble or f"it said: {hidden(message, secrets)}"
+    if message in OURS:
+        return message
+    return f"it said: {hidden(message, secrets)}" if message.strip() else "it gave no reason"
+
+
+def not_connected(name: str) -> McpProblem:
+    """The problem of a call or prompt without its server."""
+    return McpProblem(
+        name, f"The MCP server {name} is not connected; it is tried again with the next message."
+    )
 
 
 def sentence(text: str) -> str:

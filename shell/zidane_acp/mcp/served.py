@@ -7,9 +7,9 @@ import anyio
 
 from zidane_acp.mcp.connection import Connection
 from zidane_acp.mcp.link import Link, Unprocessed
-from zidane_acp.mcp.on_demand import not_connected
-from zidane_acp.mcp.reasons import secrets_of, sentence
-from zidane_acp.mcp.results import failed
+from zidane_acp.mcp.reasons import not_connected, sentence
+from zidane_acp.mcp.remarks import Remarks
+from zidane_acp.mcp.secret_values import secrets_of
 from zidane_acp.mcp.ways import OVER_HTTP, Pipes, Way
 from zidane_acp.ports import Ask, McpProblem
 from zidane_acp.tools.guard import Guard
@@ -48,8 +48,7 @@ class Served:
         self._report = report
         self._ask = ask
         self._secrets = secrets_of(server.config)
-        self._remarks: list[str] = []
-        self._remarked = False
+        self._remarks = Remarks(self._secrets)
         self._connection: Connection | None = None
         self._link: Link | None = None
         self._renewing = False
@@ -83,11 +82,8 @@ class Served:
             self._move(None)
 
     async def call(self, call: RunMcpCall, report: Callable[[ToolOutput], None]) -> ToolResult:
-        """One call; a failure is a failed result."""
-        try:
-            return await self._on_a_link(lambda link: link.call(call, report))
-        except McpProblem as problem:
-            return failed(str(problem))
+        """One call; what the server refuses is a failed result. Raises McpProblem when there is no server."""
+        return await self._on_a_link(lambda link: link.call(call, report))
 
     async def prompt(self, wanted: GetMcpPrompt) -> PromptGot:
         """One prompt. Raises McpProblem."""
@@ -132,11 +128,8 @@ class Served:
 
     def _skipped(self) -> None:
         """A line of output was no message: say so once."""
-        if self._remarked:
-            return
-        self._remarked = True
-        self._remarks.append(
+        text = (
             f"The MCP server {self._name} writes to its standard output what is no message; that was skipped."
         )
-        if self._connection is not None:
+        if self._remarks.add("skipped", text) and self._connection is not None:
             self._connection.change()

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import anyio
 import anyio.to_thread
 
-from zidane_acp.mcp.on_demand import not_connected
-from zidane_acp.mcp.reasons import INSTALL
+from zidane_acp.mcp.reasons import INSTALL, not_connected
 from zidane_acp.ports import Ask, McpProblem
 from zidane_acp.tools.guard import Guard
 from zidane_acp.where import where
@@ -26,10 +25,12 @@ if TYPE_CHECKING:
 LOGGER: Final = logging.getLogger("zidane_acp.mcp")
 OFF: Final = logging.CRITICAL + 1
 QUIET: Final[Mapping[str, int]] = MappingProxyType(
-    {"mcp": OFF, "client": OFF, "httpx2": logging.WARNING, "httpcore2": logging.WARNING}
+    {"mcp": OFF, "httpx2": logging.WARNING, "httpcore2": logging.WARNING}
 )
-"""Loggers that tell messages, URLs and headers, which may be secret, with the level they get; `client` is one of the
-official package's."""
+"""Loggers that tell messages, URLs and headers, which may be secret, with the level they get."""
+
+SHARED: Final = "client"
+"""A logger of the official package with a name that others may use too: there only what the package says is off."""
 
 CLOSE_WITHIN: Final = 1.5
 """Seconds that the end of all servers may take."""
@@ -52,6 +53,7 @@ class McpServers:
         self._served: dict[tuple[str, str], Served] = {}
         self._runs: set[_Run] = set()
         self._closed = False
+        self._overdue = False
 
     async def serve(
         self, server: RunMcpServer, report: Callable[[McpOffer | McpPageDone], None], ask: Ask
@@ -68,6 +70,8 @@ class McpServers:
         finally:
             self._runs.discard(run)
             run.done.set()
+            if self._overdue and not self._runs:
+                await self._guard.aclose()
         raise McpProblem(name, f"The MCP server {name} was closed with the connection of the client.")
 
     async def _serve(
@@ -92,17 +96,20 @@ class McpServers:
 
     async def call(self, call: RunMcpCall, report: Callable[[ToolOutput], None]) -> ToolResult:
         """One call; a failure is a failed result."""
-        served = self._served.get((call.session, call.server))
-        if served is None:
-            return ToolResult(content=(Text(str(not_connected(call.server))),), failed=True)
-        return await served.call(call, report)
+        try:
+            return await self._served_as(call.session, call.server).call(call, report)
+        except McpProblem as problem:
+            return ToolResult(content=(Text(str(problem)),), failed=True)
 
     async def prompt(self, wanted: GetMcpPrompt) -> PromptGot:
         """One prompt. Raises McpProblem."""
-        served = self._served.get((wanted.session, wanted.server))
+        return await self._served_as(wanted.session, wanted.server).prompt(wanted)
+
+    def _served_as(self, session: str, name: str) -> "Served":
+        served = self._served.get((session, name))
         if served is None:
-            raise not_connected(wanted.server)
-        return await served.prompt(wanted)
+            raise not_connected(name)
+        return served
 
     async def aclose(self) -> None:
         """End every server at once, and let none start any more."""
@@ -113,7 +120,9 @@ class McpServers:
             with anyio.move_on_after(CLOSE_WITHIN):
                 for run in tuple(self._runs):
                     await run.done.wait()
-            if not self._runs:  # else the guard ends what is left, when the agent is gone
+            # A server that is not over yet is still the guard's: it kills what is left should we be killed meanwhile.
+            self._overdue = bool(self._runs)
+            if not self._overdue:
                 await self._guard.aclose()
 
 
@@ -125,4 +134,11 @@ def _loaded() -> "type[Served]":
         logger = logging.getLogger(name)
         if logger.level == logging.NOTSET:  # a host that has set it knows why
             logger.setLevel(level)
+    logging.getLogger(SHARED).addFilter(_not_of_the_package)
     return Served
+
+
+def _not_of_the_package(record: logging.LogRecord) -> bool:
+    import mcp
+
+    return not record.pathname.startswith(os.path.dirname(mcp.__file__) + os.sep)

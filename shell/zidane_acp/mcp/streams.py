@@ -1,10 +1,15 @@
 """What a session of the official package talks over, whatever lies below."""
 
+from collections import deque
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import anyio
 from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCMessage
+from pydantic import ValidationError
+
+from zidane_acp.mcp.messages import messages_in, messages_of
 
 if TYPE_CHECKING:  # only the types, since the module is private
     from mcp.client._transport import ReadStream, WriteStream
@@ -19,16 +24,23 @@ class Streams(NamedTuple):
 
 
 class Watched:
-    """A stream of incoming messages (`ReadStream`) that sets an event at its end."""
+    """A stream of incoming messages (`ReadStream`) that sets an event at its end, and repairs what was refused."""
 
     def __init__(self, stream: "ReadStream[SessionMessage | Exception]", lost: anyio.Event) -> None:
         self._stream = stream
         self._lost = lost
+        self._repaired: deque[JSONRPCMessage] = deque()
 
     async def receive(self) -> SessionMessage | Exception:
         """The next message."""
+        if self._repaired:
+            return SessionMessage(self._repaired.popleft())
         try:
-            return await self._stream.receive()
+            received = await self._stream.receive()
+            if isinstance(received, ValidationError):
+                self._repaired.extend(_refused(received))
+                return SessionMessage(self._repaired.popleft()) if self._repaired else received
+            return received
         except (anyio.EndOfStream, anyio.ClosedResourceError):
             self._lost.set()
             raise
@@ -56,3 +68,15 @@ class Watched:
         exc_tb: TracebackType | None,
     ) -> None:
         await self.aclose()
+
+
+def _refused(error: ValidationError) -> list[JSONRPCMessage]:
+    """The messages in what the package could not read: the error holds the text, or the value that was none."""
+    for problem in error.errors(include_url=False, include_context=False):
+        given: object = problem["input"]
+        if problem["type"] == "json_invalid":
+            return messages_of(given.encode("utf-8", "replace")) if isinstance(given, str) else []
+        # What a message lacks is told with the whole message, and what is no object as it is.
+        if (problem["type"], len(problem["loc"])) in {("missing", 2), ("model_type", 1)}:
+            return list(messages_in(given))
+    return []

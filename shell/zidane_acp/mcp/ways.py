@@ -63,6 +63,7 @@ class Pipes:
         self._secrets = tuple(secrets)
         self._skipped = skipped
         self._child: Child | None = None
+        self._lost: anyio.Event | None = None
         self._reason = ""
 
     @contextlib.asynccontextmanager
@@ -78,23 +79,28 @@ class Pipes:
             async with child_of as child:
                 self._child = child
                 async with lines_of(child, self._skipped, self._give_up) as streams:
+                    self._lost = streams.lost
                     yield streams
         except NoCommand as problem:
             self._reason = hidden(str(problem), self._secrets)
             raise
 
-    def _give_up(self, why: str) -> None:
-        self._reason = why
-
     @property
     def said(self) -> str:
         """Its last words on standard error, or why there is no process."""
-        return self._reason if self._child is None else hidden(self._child.tail, self._secrets)
+        if self._child is None:
+            return self._reason
+        return hidden(self._child.tail(len(self._secrets[0]) if self._secrets else 0), self._secrets)
+
+    def _give_up(self, reason: str) -> None:
+        self._reason = reason
 
     async def why(self) -> str:
-        """How it ended, and its last words."""
+        """How it ended, and its last words; '' while it is connected."""
         if self._child is None or self._reason:
             return self._reason
+        if self._lost is None or not self._lost.is_set():
+            return ""
         with anyio.move_on_after(GRACE):
             await self._child.ended.wait()
         how = how_it_ended(self._child.process.returncode if self._child.ended.is_set() else None)

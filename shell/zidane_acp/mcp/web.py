@@ -1,8 +1,9 @@
 """The HTTP client of a server: its headers, no bound on an answer, and a look at what the requests meet."""
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Final
 
 import anyio
@@ -21,12 +22,23 @@ VERSION: Final = "mcp-protocol-version"
 _SENDING: Final = "send_request_headers.started"
 """The end of the name of the step from which on a server may have seen a request."""
 
-MEANINGS: Final = {401: "; check its headers", 403: "; check its headers", 404: "; check its URL"}
+MEANINGS: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        **dict.fromkeys((301, 302, 303, 307, 308), ", another address, which is not followed; check its URL"),
+        **dict.fromkeys((401, 403, 407), "; check its headers"),
+        **dict.fromkeys((404, 405, 410), "; check its URL"),
+    }
+)
+"""What the status of an answer tells the user to do."""
+
+EXPECTED: Final = ("application/json", "text/event-stream")
+EMPTY: Final = frozenset({202, 204})
+"""Answers without a body, as notifications get them."""
 
 
 class Attempt:
-    """One call as its HTTP request sees it; `begun` when the server may have begun with it, `trouble` is what a
-    refusal means."""
+    """One call as its HTTP request sees it; `begun` when the server may have begun with it, `trouble` is the answer
+    that was none, '' if there was no such answer."""
 
     def __init__(self) -> None:
         self.begun = False
@@ -76,12 +88,33 @@ class Web:
 
     async def answered(self, request: httpx2.Request, response: httpx2.Response) -> None:
         """Look at an answer: which session it is, and whether it still is one."""
-        if response.status_code < 400:
+        if response.status_code < 300:
             self._streaming = self._streaming or request.method == "GET"
             self._note(request, response)
+            self._look(request, response)
+        elif _followed(request, response):
+            return
         elif request.method == "POST" or (request.method == "GET" and (self._streaming or self._fragile)):
             # A server need not have a stream of its own, and its refusal to give one means nothing.
             await self._refused(request, response)
+
+    def _look(self, request: httpx2.Request, response: httpx2.Response) -> None:
+        """A page to log in, for example, is no answer of the protocol."""
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        empty = response.status_code in EMPTY or response.headers.get("content-length") == "0"
+        if empty or request.method == "DELETE" or kind.startswith(EXPECTED):
+            return
+        # The older kind answers a request with any text, and then on its stream.
+        if self._fragile and request.method == "POST":
+            return
+        shown = hidden(kind, self._secrets) or "something without a type"
+        self._met(f"it answered with {shown}, which is none of the protocol; check its URL")
+
+    def _met(self, trouble: str) -> None:
+        self.trouble = trouble
+        attempt = ATTEMPT.get()
+        if attempt is not None:
+            attempt.trouble = trouble
 
     def failed(self, request: httpx2.Request, error: httpx2.TransportError) -> None:
         """A request found no answer. What a client refuses to send may be quoted in its text."""
@@ -104,9 +137,7 @@ class Web:
             attempt.begun = False
         note = MEANINGS.get(response.status_code, "")
         status = f"it answered with HTTP {response.status_code}{note}"
-        self.trouble = "its session is over" if over else status
-        if attempt is not None and request.method == "POST":
-            attempt.trouble = self.trouble
+        self._met("its session is over" if over else status)
         # Where a call waits for this answer, the call does it when it has heard of its own failure.
         if (self._fragile and request.method == "POST") or (over and attempt is None):
             self.lost.set()
@@ -118,6 +149,21 @@ class Web:
         if response.status_code == 400:
             return b"session" in (await response.aread()).lower()
         return response.status_code == 404
+
+
+def _followed(request: httpx2.Request, response: httpx2.Response) -> bool:
+    """Whether the official package goes on by itself: it stays at the host that it was given."""
+    location = response.headers.get("location")
+    if location is None or not (
+        response.status_code in {307, 308} or (request.method == "GET" and response.is_redirect)
+    ):
+        return False
+    try:
+        target = request.url.join(location)
+    except httpx2.InvalidURL:
+        return False
+    here = request.url
+    return (target.host, target.port) == (here.host, here.port) and target.scheme in {here.scheme, "https"}
 
 
 async def _trace(step: str, _: object) -> None:

@@ -67,7 +67,7 @@ async def test_a_server_that_never_answers(bench: Bench) -> None:
 async def test_a_server_that_ends_in_the_middle(bench: Bench) -> None:
     await bench.connect(command("stdio", env=(("TEST_SECRET", SECRET),)))
     assert await bench.failure("leave", code=7) == (
-        "The connection to the MCP server tests was lost before it answered; what the call did is not known."
+        "The call to the MCP server tests failed: the connection was lost before it answered; what it did is not known."
     )
     await bench.until(lambda: bench.problems)
     assert bench.problems == [

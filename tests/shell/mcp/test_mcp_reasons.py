@@ -2,14 +2,15 @@
 
 import pytest
 
-from zidane_acp.mcp.reasons import hidden, how_it_ended, leaf, secrets_of
+from zidane_acp.mcp.reasons import hidden, how_it_ended, leaf
+from zidane_acp.mcp.secret_values import secrets_of
 from zidane_core.data.mcp import McpServerConfig
 
 CONFIG = McpServerConfig(
     name="x",
     transport="sse",
     url="https://me:pass-word@host/a?token=in-query&b=2",
-    env=(("A", "one"), ("EMPTY", ""), ("LONGER", "one-two")),
+    env=(("A", "only"), ("EMPTY", ""), ("LONGER", "only-two"), ("SHORT", "abc")),
     headers=(("Authorization", "Bearer the-token"),),
 )
 
@@ -18,11 +19,11 @@ CONFIG = McpServerConfig(
     ("text", "shown"),
     [
         ("sent Bearer the-token", "sent [hidden]"),
-        ("only the-token", "only [hidden]"),
+        ("just the-token", "just [hidden]"),
         ("me:pass-word@host", "me:[hidden]@host"),
         ("?token=in-query&b=2", "?[hidden]"),
         ("it is in-query", "it is [hidden]"),
-        ("one-two and one", "[hidden] and [hidden]"),
+        ("only-two and only abc", "[hidden] and [hidden] abc"),
         ("  two\n lines\t", "two lines"),
         ("OPENAI_API_KEY=sk-abcdef0123456789", "OPENAI_API_KEY=[hidden]"),
     ],

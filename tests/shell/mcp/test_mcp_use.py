@@ -197,8 +197,9 @@ async def test_a_server_of_a_newer_version(bench: Bench) -> None:
     offer = await bench.connect(command("newer"))
     assert "echo" in {tool.name for tool in offer.tools} and offer.prompts
     assert await bench.text("echo", text="x") == "x"
-    bench.answers.append('{"action":"accept","content":{"name":"Ada"}}')
-    assert await bench.text("ask_newer") == "accept Ada"
+    assert await bench.failure("ask_newer") == (
+        "The call to the MCP server tests failed: it wants an answer first, in the way of protocol 2026-07-28, "
+        "which is not supported."
+    )
+    assert not bench.asked
     assert len(await bench.prompt("review", path="a")) == 3
-    await bench.text("more_newer")
-    await bench.until(lambda: "another" in {tool.name for tool in bench.offers[-1].tools})
