@@ -94,11 +94,11 @@ class Link:
         except MCPError as error:
             problem = self._refusal(error, attempt)
         except ValidationError:
-            problem = Refusal(FOREIGN)
+            raise Refusal(FOREIGN) from None
         except ValueError:  # it is nested more deeply than the official package takes
-            problem = Refusal(UNREADABLE)
+            raise Refusal(UNREADABLE) from None
         except RuntimeError:
-            problem = Refusal(RETURNED)
+            raise Refusal(RETURNED) from None
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             problem = Refusal(attempt.trouble or LOST)
         else:
