@@ -21,6 +21,14 @@ def exit_code(number: int) -> int:
     return 128 + number
 
 
+def name_of(number: int) -> str:
+    """The name of a signal as people know it; one that Python has no name for is told by its number."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def end_at_once() -> None:
     """Before the loop runs nothing has been started that would have to be ended."""
     for number in ending():

@@ -12,7 +12,19 @@ from returns.result import Failure
 
 from zidane_core.agent import forms
 from zidane_core.agent.local_machine import failed
-from zidane_core.agent.machines import Ask, Done, Got, Machine, Pose, Ready, State, Stateless, Turned, Work
+from zidane_core.agent.machines import (
+    Ask,
+    Done,
+    Got,
+    Machine,
+    Pose,
+    Ready,
+    State,
+    Stateless,
+    Turned,
+    Work,
+    nothing_to_halt,
+)
 from zidane_core.agent.peer import AskForm, Dismissed, Filled, Unanswerable
 from zidane_core.data.content import Text
 from zidane_core.data.tools import ToolResult
@@ -83,8 +95,4 @@ def _wrong(problem: str) -> ToolResult:
     return failed(f"The user's answer does not fit the form: {problem}. Ask again if you need it.")
 
 
-def _halt(state: State, work: Work) -> Turned:
-    return state, ()
-
-
-ASK_USER: Final = Machine(_begin, _go, _got, _halt)
+ASK_USER: Final = Machine(_begin, _go, _got, nothing_to_halt)

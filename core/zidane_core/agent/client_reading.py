@@ -28,8 +28,10 @@ from zidane_core.agent.machines import (
     StopJob,
     Turned,
     Work,
+    nothing_to_halt,
+    problem_of,
 )
-from zidane_core.agent.peer import Dismissed, FileText, ReadFile, Unanswerable
+from zidane_core.agent.peer import Dismissed, FileText, ReadFile
 from zidane_core.agent.work import LookAtFile, Wait
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Location, Preview, ToolResult
@@ -124,11 +126,6 @@ def _read(state: Reading, work: Work, got: Got) -> tuple[Signal, ...]:
     return StopJob("bound"), GiveUp("files", problem_of(got)), Job("run", run_tool(work, "run"))
 
 
-def problem_of(got: Got) -> str:
-    """Why a client's answer is of no use."""
-    return got.reason if isinstance(got, Unanswerable) else "its answer could not be read"
-
-
 def _result(work: Work, disk: FileSeen, judged: Judged) -> ToolResult:
     first, limit = _number(work, "line", 1), _number(work, "limit", 0)
     given = str(work.arguments.get("path"))
@@ -159,8 +156,4 @@ def _number(work: Work, name: str, default: int) -> int:
     return int(value) if isinstance(value, int | float) else default
 
 
-def _halt(state: State, work: Work) -> Turned:
-    return state, ()
-
-
-CLIENT_READING: Final = Machine(_begin, _go, _got, _halt)
+CLIENT_READING: Final = Machine(_begin, _go, _got, nothing_to_halt)

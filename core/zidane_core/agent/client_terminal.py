@@ -12,7 +12,6 @@ import msgspec
 from msgspec.structs import replace
 
 from zidane_core.agent import titles
-from zidane_core.agent.client_reading import problem_of
 from zidane_core.agent.events import Ok
 from zidane_core.agent.local_machine import failed, result_of, run_tool
 from zidane_core.agent.machines import (
@@ -31,6 +30,7 @@ from zidane_core.agent.machines import (
     StopJob,
     Turned,
     Work,
+    problem_of,
 )
 from zidane_core.agent.peer import (
     CreateTerminal,

@@ -19,7 +19,6 @@ from zidane_core.agent.client_reading import (
     look,
     not_given,
     preview_of,
-    problem_of,
 )
 from zidane_core.agent.editor_files import FILE_WITHIN, LARGEST, WRITE_WITHIN, Seen, digest, gone, judge, torn
 from zidane_core.agent.events import FileSeen, Ok
@@ -39,6 +38,8 @@ from zidane_core.agent.machines import (
     StopJob,
     Turned,
     Work,
+    nothing_to_halt,
+    problem_of,
 )
 from zidane_core.agent.peer import Accepted, Dismissed, FileText, ReadFile, WriteFile
 from zidane_core.agent.work import Wait
@@ -309,8 +310,4 @@ _GOT: Final[Mapping[str, Callable[[Writing, Work, Got], Turned]]] = MappingProxy
 )
 
 
-def _halt(state: State, work: Work) -> Turned:
-    return state, ()
-
-
-CLIENT_WRITING: Final = Machine(_begin, _go, _got, _halt)
+CLIENT_WRITING: Final = Machine(_begin, _go, _got, nothing_to_halt)

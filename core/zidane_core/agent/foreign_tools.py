@@ -3,20 +3,22 @@
 from typing import Final
 
 from zidane_core.agent.local_machine import failed, result_of
-from zidane_core.agent.machines import Ask, Done, Got, Job, Machine, Ready, State, Stateless, Turned, Work
+from zidane_core.agent.machines import (
+    Ask,
+    Done,
+    Got,
+    Job,
+    Machine,
+    State,
+    Turned,
+    Work,
+    nothing_to_halt,
+    ready_at_once,
+)
 from zidane_core.agent.peer import CallTool, Dismissed, ToolReplied, Unanswerable
 from zidane_core.agent.work import RunMcpCall
 from zidane_core.data.content import Text
 from zidane_core.data.tools import ToolResult
-
-
-def _begin(work: Work) -> Turned:
-    return Stateless(), (Ready(),)
-
-
-def _halt(state: State, work: Work) -> Turned:
-    return state, ()
-
 
 # Tools of the client -------------------------------------------------------------------------------
 
@@ -39,7 +41,7 @@ def _result(work: Work, got: Got) -> ToolResult:
     return failed(f"The client's answer to the tool {work.name} could not be read.")
 
 
-CLIENT_TOOL: Final = Machine(_begin, _ask, _replied, _halt)
+CLIENT_TOOL: Final = Machine(ready_at_once, _ask, _replied, nothing_to_halt)
 
 # Tools of MCP servers ------------------------------------------------------------------------------
 
@@ -58,4 +60,4 @@ def _called(state: State, work: Work, tag: str, got: Got) -> Turned:
     return state, (Done(result_of(work, got)),)
 
 
-MCP_TOOL: Final = Machine(_begin, _call, _called, _halt)
+MCP_TOOL: Final = Machine(ready_at_once, _call, _called, nothing_to_halt)

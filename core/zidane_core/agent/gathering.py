@@ -24,8 +24,9 @@ from zidane_core.agent.events import (
     Ok,
     PromptGot,
 )
+from zidane_core.agent.machines import problem_of
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.peer import Dismissed, FileText, PeerAnswer, ReadFile, Unanswerable
+from zidane_core.agent.peer import Dismissed, FileText, PeerAnswer, ReadFile
 from zidane_core.agent.signals import give_up
 from zidane_core.agent.state import Gathering, Link, Options, Thread, Turn
 from zidane_core.agent.work import GetMcpPrompt, ReadAttachments, Wait
@@ -259,8 +260,7 @@ def answered(thread: Thread, turn: Turn, key: Key, answer: PeerAnswer) -> Moved:
     if isinstance(answer, FileText | Dismissed):
         return thread, ()
     # The file is on the disk: a client that cannot read it cannot read any.
-    reason = answer.reason if isinstance(answer, Unanswerable) else "its answer could not be read"
-    return give_up(thread, "files", reason), ()
+    return give_up(thread, "files", problem_of(answer)), ()
 
 
 def stopped(turn: Turn) -> tuple[Effect, ...]:

@@ -3,7 +3,18 @@
 from typing import Final, Literal
 
 from zidane_core.agent.events import Failed, Ok, Stopped
-from zidane_core.agent.machines import Done, Got, Job, Machine, Ready, State, Stateless, Turned, Work
+from zidane_core.agent.machines import (
+    Done,
+    Got,
+    Job,
+    Machine,
+    Ready,
+    State,
+    Stateless,
+    Turned,
+    Work,
+    nothing_to_halt,
+)
 from zidane_core.agent.work import RunTool
 from zidane_core.data.content import Text
 from zidane_core.data.tools import Preview, ToolResult
@@ -23,10 +34,6 @@ def _got(state: State, work: Work, tag: str, got: Got) -> Turned:
     if isinstance(got, Ok) and isinstance(got.value, Preview) and tag == "prepare":
         return state, (Ready(got.value),)
     return state, (Done(result_of(work, got)),)
-
-
-def _halt(state: State, work: Work) -> Turned:
-    return state, ()
 
 
 def run_tool(work: Work, stage: Literal["prepare", "run"]) -> RunTool:
@@ -66,4 +73,4 @@ def failed(text: str) -> ToolResult:
     return ToolResult(content=(Text(text),), failed=True)
 
 
-LOCAL: Final = Machine(_begin, _go, _got, _halt)
+LOCAL: Final = Machine(_begin, _go, _got, nothing_to_halt)

@@ -13,7 +13,7 @@ import msgspec
 
 from zidane_core.agent.editor_files import Seen
 from zidane_core.agent.events import JobOutcome
-from zidane_core.agent.peer import Abilities, PeerAnswer, PeerRequest
+from zidane_core.agent.peer import Abilities, PeerAnswer, PeerRequest, Unanswerable
 from zidane_core.agent.work import What
 from zidane_core.data.content import Part
 from zidane_core.data.tools import Diff, Location, PlanEntry, Preview, Terminal, ToolResult, ToolSpec
@@ -147,3 +147,21 @@ class Machine(NamedTuple):
     go: Callable[[State, Work], Turned]
     got: Callable[[State, Work, str, Got], Turned]
     halt: Callable[[State, Work], Turned]
+
+
+# What several machines do in the same way ----------------------------------------------------------
+
+
+def ready_at_once(work: Work) -> Turned:
+    """The `begin` of a machine that has nothing to prepare."""
+    return Stateless(), (Ready(),)
+
+
+def nothing_to_halt(state: State, work: Work) -> Turned:
+    """The `halt` of a machine that leaves nothing behind but its jobs and asks, which the pump ends."""
+    return state, ()
+
+
+def problem_of(got: Got) -> str:
+    """Why a client's answer is of no use."""
+    return got.reason if isinstance(got, Unanswerable) else "its answer could not be read"

@@ -5,13 +5,19 @@ from typing import Final
 import msgspec
 
 from zidane_core.agent.local_machine import failed
-from zidane_core.agent.machines import Done, Got, Machine, Plan, Ready, State, Stateless, Turned, Work
+from zidane_core.agent.machines import (
+    Done,
+    Got,
+    Machine,
+    Plan,
+    State,
+    Turned,
+    Work,
+    nothing_to_halt,
+    ready_at_once,
+)
 from zidane_core.data.content import Text
 from zidane_core.data.tools import PlanEntry, ToolResult
-
-
-def _begin(work: Work) -> Turned:
-    return Stateless(), (Ready(),)
 
 
 def _go(state: State, work: Work) -> Turned:
@@ -28,8 +34,4 @@ def _got(state: State, work: Work, tag: str, got: Got) -> Turned:
     return state, ()
 
 
-def _halt(state: State, work: Work) -> Turned:
-    return state, ()
-
-
-PLAN: Final = Machine(_begin, _go, _got, _halt)
+PLAN: Final = Machine(ready_at_once, _go, _got, nothing_to_halt)

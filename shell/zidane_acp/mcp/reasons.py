@@ -1,12 +1,12 @@
 """Why a server cannot be used, in words: one line, bounded, and without what its configuration keeps secret."""
 
 import re
-import signal
 from collections.abc import Iterable
 from typing import Final, TypeGuard
 
 from zidane_acp.masking import MASK, mask
 from zidane_acp.ports import McpProblem
+from zidane_acp.signals import name_of
 from zidane_core.convert.visible import neutral
 
 LONGEST: Final = 400
@@ -81,7 +81,4 @@ def how_it_ended(code: int | None) -> str:
         return "it closed its output"
     if code >= 0:
         return f"it ended with exit code {code}"
-    try:
-        return f"it was ended by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"it was ended by signal {-code}"
+    return f"it was ended by {name_of(-code)}"

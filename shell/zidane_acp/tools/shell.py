@@ -3,7 +3,6 @@
 import codecs
 import contextlib
 import os
-import signal
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ import anyio.abc
 import anyio.lowlevel
 import anyio.to_thread
 
+from zidane_acp.signals import name_of
 from zidane_acp.tools.arguments import number, passable, text
 from zidane_acp.tools.collected import Collected
 from zidane_acp.tools.families import MARKER, Process, family
@@ -254,12 +254,7 @@ async def _read(reader: int, most: int) -> bytes:
 
 
 def _result(code: int | None, late_after: float | None, kept: Collected) -> ToolResult:
-    name = None
-    if code is not None and code < 0:
-        try:
-            name = signal.Signals(-code).name
-        except ValueError:
-            name = f"signal {-code}"
+    name = name_of(-code) if code is not None and code < 0 else None
     return command_result(
         kept.text(), code=code, signal=name, late_after=late_after, truncated=kept.truncated
     )
