@@ -73,8 +73,8 @@ ENVIRONMENT: Final[tuple[tuple[str, str], ...]] = (
 
 
 class Running(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """`terminal` is the client's name of it ('' before it is made and after it is released), `exited` how the command ended, `late` whether the timeout has
-    passed. `local`: the local tool runs it."""
+    """`terminal` is the client's name of it, '' before it is made and after it is released; `exited` how the command
+    ended, `late` whether the timeout has passed, `local` that the local tool runs it."""
 
     terminal: str = ""
     exited: Exited | None = None
