@@ -12,9 +12,10 @@ from zidane_core.acp.connection import ModelSource, Opened, Server
 from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.presets import ACP_DEFAULT
-from zidane_core.agent.state import Command, Limits, Options, Policy
+from zidane_core.agent.state import Command, Limits, Options
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ThinkingLevel
+from zidane_core.data.rules import Policy
 from zidane_core.data.tools import ToolSpec
 
 PermissionPolicy: TypeAlias = Policy

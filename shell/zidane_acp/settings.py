@@ -9,8 +9,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from zidane_core.agent.state import Policy
 from zidane_core.data.models import ThinkingLevel
+from zidane_core.data.rules import Policy
 
 PermissionPolicy: TypeAlias = Policy
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]

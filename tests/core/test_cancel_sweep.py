@@ -11,10 +11,10 @@ import pytest
 from support.driver import OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core.agent.events import Closed, Ok, Stopped
-from zidane_core.agent.state import Policy
 from zidane_core.agent.work import RunModel, RunTool, Wait
 from zidane_core.data import models
 from zidane_core.data.content import Text
+from zidane_core.data.rules import Policy
 from zidane_core.data.tools import ToolOutput, ToolResult
 from zidane_core.faults import provider_fault
 

@@ -8,11 +8,12 @@ from support.driver import MODEL, OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core import buckets
 from zidane_core.agent.events import Failed, Ok, Stopped
-from zidane_core.agent.state import Limits, Policy
+from zidane_core.agent.state import Limits
 from zidane_core.agent.work import RunModel, Wait
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.outcome import Usage
+from zidane_core.data.rules import Policy
 from zidane_core.data.tools import Diff, Location, Preview, ResolvedPath, ToolOutput, ToolResult
 from zidane_core.faults import provider_fault
 

@@ -191,6 +191,16 @@ class TitleShown(msgspec.Struct, frozen=True, gc=False, tag="title_shown"):
     title: str
 
 
+class CompactionShown(msgspec.Struct, frozen=True, gc=False, tag="compaction_shown"):
+    """The conversation is being shortened for the model, or was: `summary` comes with `completed`, `error` with `failed`.
+    `id` names the compaction, and is a message id of its own."""
+
+    id: str
+    status: Literal["in_progress", "completed", "failed", "cancelled"]
+    summary: str = ""
+    error: str = ""
+
+
 Shown: TypeAlias = (
     ContentShown
     | CardOpened
@@ -202,6 +212,7 @@ Shown: TypeAlias = (
     | ModeShown
     | CommandsShown
     | TitleShown
+    | CompactionShown
 )
 
 

@@ -10,7 +10,8 @@ import msgspec
 from zidane_core.agent.peer import PeerAnswer
 from zidane_core.data.content import Part
 from zidane_core.data.mcp import McpOffer, McpPageDone
-from zidane_core.data.models import ModelEvent
+from zidane_core.data.models import ModelChoice, ModelEvent
+from zidane_core.data.project import Project, Surroundings
 from zidane_core.data.stored import JournalRow, RefusalReason, StoredRow
 from zidane_core.data.tools import PlanEntry, Preview, ResolvedPath, ToolOutput, ToolResult
 from zidane_core.faults import Fault
@@ -39,10 +40,26 @@ class HookDone(msgspec.Struct, frozen=True, gc=False, tag="hook_done"):
 
 
 class CheckedPaths(msgspec.Struct, frozen=True, gc=False, tag="checked_paths"):
-    """The folders of a thread were looked at: what is wrong with the first bad one, and which it is; or None."""
+    """The folders of a thread were looked at: what is wrong with the first bad one, and which it is; or None. What they
+    bring along, where that was asked for."""
 
     problem: str | None = None
     position: int = 0
+    project: Project | None = None
+
+
+class LookedAround(msgspec.Struct, frozen=True, gc=False, tag="looked_around"):
+    """Where a thread works."""
+
+    surroundings: Surroundings
+
+
+class RuleKept(msgspec.Struct, frozen=True, gc=False, tag="rule_kept"):
+    """A permission or trust is remembered."""
+
+
+class ProviderMade(msgspec.Struct, frozen=True, gc=False, tag="provider_made"):
+    """The provider of a model is there."""
 
 
 class Found(msgspec.Struct, frozen=True, gc=False, tag="found"):
@@ -115,6 +132,9 @@ JobValue: TypeAlias = (
     | WaitDone
     | HookDone
     | CheckedPaths
+    | LookedAround
+    | RuleKept
+    | ProviderMade
     | Found
     | Loaded
     | Listed
@@ -262,7 +282,17 @@ class Conflict(msgspec.Struct, frozen=True, gc=False, tag="conflict"):
     journal: tuple[JournalRow, ...] = ()
 
 
-Event: TypeAlias = Closed | Progressed | Asked | Ended | Answered | Saved | SaveFailed | Conflict
+class ModelsChanged(msgspec.Struct, frozen=True, gc=False, tag="models_changed"):
+    """The models that can be chosen are others now, since a key was found or is gone; `default` is one of them."""
+
+    now: float
+    models: tuple[ModelChoice, ...]
+    default: str
+
+
+Event: TypeAlias = (
+    Closed | Progressed | Asked | Ended | Answered | Saved | SaveFailed | Conflict | ModelsChanged
+)
 """What the root reducer of ring 2 takes; ring 3 adds `Opened` and `Received`."""
 
 

@@ -78,6 +78,8 @@ def _foreign(view: View, entry: history.ForeignKept) -> View:
 
 
 def _call(view: View, entry: history.CallMade) -> View:
+    if entry.aside:
+        return view
     return _assistant(view, models.Call(entry.call, entry.name, entry.arguments, entry.opaque))
 
 

@@ -13,7 +13,8 @@ import msgspec
 
 from zidane_core.agent import commands
 from zidane_core.agent.peer import Chose, Dismissed, PeerAnswer, PermissionChoice, Unanswerable
-from zidane_core.agent.state import Call, Grant, Options, Thread
+from zidane_core.agent.state import Call, Options, Thread
+from zidane_core.data.rules import Grant
 from zidane_core.data.tools import ToolSpec
 
 

@@ -16,13 +16,14 @@ from zidane_core.buckets import Buckets
 from zidane_core.data.history import Entry, Given
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import Broke, ModelChoice, Opaque, ThinkingLevel
+from zidane_core.data.modes import Mode
 from zidane_core.data.outcome import FinishReason, StopReason, Usage
+from zidane_core.data.project import Project, Surroundings
+from zidane_core.data.rules import Denials, Grant, Policy
 from zidane_core.data.stored import JournalRow, Place
 from zidane_core.data.tools import Location, PlanEntry, Preview, ToolResult, ToolSpec
 from zidane_core.faults import Fault
 from zidane_core.text import Growing
-
-Policy: TypeAlias = Literal["ask", "allow-edits", "allow-all", "read-only"]
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -67,7 +68,10 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `system` may name {cwd}; `store` says that threads are stored, `titles` that the model is asked for a title once.
     `through_client`: files and commands go through the client where it can. `servers` are MCP servers of every thread;
-    `trust_read_only`: their tools that claim to only read need no question.
+    `trust_read_only`: their tools that claim to only read need no question. `modes` are what a session can be in, the first
+    is the default unless `mode` names one. `denials` win over everything. `protected` are absolute folders that nothing is written into
+    without a question. `slash`: the built-in slash commands are there. `project`: instructions, commands and settings of
+    the workspace are used. `compacts`: a conversation that outgrows the model's window is shortened.
     """
 
     models: tuple[ModelChoice, ...]
@@ -84,23 +88,26 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     through_client: bool = True
     servers: tuple[McpServerConfig, ...] = ()
     trust_read_only: bool = False
+    modes: tuple[Mode, ...] = ()
+    mode: str = ""
+    denials: Denials = Denials()
+    protected: tuple[str, ...] = ()
+    slash: bool = False
+    project: bool = False
+    compacts: bool = True
     limits: Limits = Limits()
 
 
 class Settings(msgspec.Struct, frozen=True, gc=False):
-    """What can be chosen for one thread."""
+    """What can be chosen for one thread. `features` are values of models' own options that were chosen, by the option's
+    id; they hold for every model that has such an option. `chosen` tells that the user picked the model."""
 
     model: str
     thinking: ThinkingLevel
     policy: Policy
     mode: str = ""
-
-
-class Grant(msgspec.Struct, frozen=True, gc=False):
-    """A remembered permission: an exact command, a word prefix, all edits in the roots, a host, a tool."""
-
-    kind: Literal["command", "prefix", "edits", "host", "tool"]
-    value: tuple[str, ...] = ()
+    features: tuple[tuple[str, str], ...] = ()
+    chosen: bool = False
 
 
 class OpenBlock(msgspec.Struct, frozen=True, gc=False):
@@ -314,7 +321,8 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     are never used twice, in no program. `cut` tells that the log may end in the middle of a turn, since another
     program wrote it. `head` is the stored row's text as it was read. `context` is how many tokens the model saw last.
     `abilities` is what its client can be asked for; what it failed at is taken away. `seen` is what was last seen of files that the client has, by path;
-    `commanded` tells that commands have run, so that the disk may have changed. `inquiries` are open questions of
+    `commanded` tells that commands have run, so that the disk may have changed. `project` is what its folders bring along,
+    `surroundings` what the system prompt says of where it works; None while that has not been read. `cost` is what it has cost so far in US dollars, None if not known. `inquiries` are open questions of
     servers, `pages` what the user opened for them.
     `idle` is the wait before the history is given back. `created` and `updated` are in seconds since 1970.
     """
@@ -347,6 +355,9 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     pages: tuple[Page, ...] = ()
     seen: dict[str, Seen] = {}
     commanded: bool = False
+    project: Project | None = None
+    surroundings: Surroundings | None = None
+    cost: float | None = 0.0
     warned: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     later: tuple[Entry, ...] = ()

@@ -7,6 +7,7 @@ import msgspec
 from zidane_core.data.content import Image, Link
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import ModelRequest
+from zidane_core.data.rules import Grant
 from zidane_core.data.stored import Place
 from zidane_core.data.tools import Preview
 
@@ -114,9 +115,30 @@ class RunFactory(msgspec.Struct, frozen=True, gc=False, tag="run_factory"):
 
 
 class CheckPaths(msgspec.Struct, frozen=True, gc=False, tag="check_paths"):
-    """Look whether these folders of a thread exist and can be opened, the working folder first."""
+    """Look whether these folders of a thread exist and can be opened, the working folder first; with `project` also what
+    they bring along."""
 
     paths: tuple[str, ...]
+    project: bool = False
+
+
+class LookAround(msgspec.Struct, frozen=True, gc=False, tag="look_around"):
+    """See where a thread works: the platform, the date, the state of the repository."""
+
+    cwd: str
+
+
+class KeepGrant(msgspec.Struct, frozen=True, gc=False, tag="keep_grant"):
+    """Remember a permission for the project that has this folder."""
+
+    folder: str
+    grant: Grant
+
+
+class KeepTrust(msgspec.Struct, frozen=True, gc=False, tag="keep_trust"):
+    """Remember that these folders (`Project.folders`) are trusted."""
+
+    folders: tuple[str, ...]
 
 
 class FindThread(msgspec.Struct, frozen=True, gc=False, tag="find_thread"):
@@ -175,6 +197,9 @@ What: TypeAlias = (
     | RunHook
     | RunFactory
     | CheckPaths
+    | LookAround
+    | KeepGrant
+    | KeepTrust
     | FindThread
     | LoadThread
     | DeleteThread

@@ -168,6 +168,8 @@ _SHOW: Final[Mapping[type, Callable[[Any], tuple[Shown, ...]]]] = MappingProxyTy
         history.SettingChanged: _told(lambda entry: f"{entry.option.capitalize()} set to {entry.value}."),
         history.NoticeGiven: lambda entry: (Notice(entry.severity, entry.text),),
         history.TurnEnded: _turn_end,
+        history.Shortened: _told(lambda entry: "Older results of tools were shortened for the model."),
+        history.Granted: _nothing,
         history.Compacted: _told(
             lambda entry: f"What is above was summarised for the model: {entry.summary}"
         ),

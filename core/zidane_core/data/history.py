@@ -7,6 +7,7 @@ import msgspec
 from zidane_core.data.content import Part, Severity
 from zidane_core.data.models import Opaque
 from zidane_core.data.outcome import StopReason, Usage
+from zidane_core.data.rules import Grant
 from zidane_core.data.tools import Diff, Location, PlanEntry, ToolKind
 from zidane_core.faults import Fault
 
@@ -55,7 +56,8 @@ class ForeignKept(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag
 
 
 class CallMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="call"):
-    """A tool call with its card as it was announced. `arguments` is JSON text, `raw` what the card shows of it."""
+    """A tool call with its card as it was announced. `arguments` is JSON text, `raw` what the card shows of it. `aside`: the
+    agent itself asks the user something by this card, and the model sees nothing of it."""
 
     call: str
     name: str
@@ -65,6 +67,7 @@ class CallMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_default
     locations: tuple[Location, ...] = ()
     raw: dict[str, object] = {}
     opaque: Opaque | None = None
+    aside: bool = False
 
 
 class ResultMade(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="result"):
@@ -110,22 +113,36 @@ class NoticeGiven(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag
 
 
 class TurnEnded(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="turn_end"):
-    """A turn's end: its stop reason, or the fault it was answered with; the sums of its tokens, and how many the
-    model saw last."""
+    """A turn's end: its stop reason, or the fault it was answered with; the sums of its tokens, how many the
+    model saw last, and what the session has cost so far in US dollars (None: not known)."""
 
     turn: int
     stop: StopReason | None = None
     fault: Fault | None = None
     usage: Usage = Usage()
     context: int = 0
+    cost: float | None = None
+
+
+class Shortened(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="shortened"):
+    """In the first `upto` messages of the model's view the results of tools are shortened."""
+
+    upto: int
 
 
 class Compacted(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="compacted"):
-    """Everything before entry `upto` is replaced by a summary in the model's view."""
+    """The first `upto` messages of the model's view are replaced by a summary. `id` names the compaction, and is a
+    message id of its own."""
 
     upto: int
     summary: str
     id: str
+
+
+class Granted(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="granted"):
+    """The user gave a permission for the rest of the session."""
+
+    grant: Grant
 
 
 class Excluded(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="excluded"):
@@ -167,7 +184,9 @@ Entry: TypeAlias = (
     | SettingChanged
     | NoticeGiven
     | TurnEnded
+    | Shortened
     | Compacted
+    | Granted
     | Excluded
     | InterruptMade
     | Resumed

@@ -84,11 +84,41 @@ class ResultsMessage(msgspec.Struct, frozen=True, gc=False, tag="results"):
 Message: TypeAlias = UserMessage | AssistantMessage | ResultsMessage
 
 
+class Price(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a model costs, in US dollars for a million tokens. None: cached tokens cost what all input does."""
+
+    input: float
+    output: float
+    cached_read: float | None = None
+    cached_write: float | None = None
+
+
+class OptionValue(msgspec.Struct, frozen=True, gc=False):
+    """One value of a model's option. `body` is a JSON object that our own codecs put into the provider's request."""
+
+    value: str
+    name: str
+    description: str = ""
+    body: str = ""
+
+
+class ModelOption(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An option of one model: a choice of values, or with `switch` one of the two values `on` and `off`."""
+
+    id: str
+    name: str
+    values: tuple[OptionValue, ...]
+    default: str
+    description: str = ""
+    switch: bool = False
+
+
 class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A model that can be chosen. `value` names it uniquely, also to the shell's ports and in the option `model`.
 
     `provider` is the name of who offers it, empty when that does not matter; `id` is the model's name there.
     `context_window` is in tokens, None if unknown. `image_bytes` is what it takes of one picture, before base64.
+    `price` is None if unknown. `made_late`: its provider is made when the model is first selected, which may fail.
     """
 
     value: str
@@ -102,10 +132,14 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     max_output: int = 16384
     context_window: int | None = None
     image_bytes: int = IMAGE_BYTES
+    price: Price | None = None
+    options: tuple[ModelOption, ...] = ()
+    made_late: bool = False
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One model round: everything a codec needs to build the provider's request."""
+    """One model round: everything a codec needs to build the provider's request. `options` are the values of the model's
+    own options, by their ids."""
 
     model: ModelChoice
     system: str
@@ -113,6 +147,7 @@ class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     tools: tuple[ToolSpec, ...] = ()
     thinking: ThinkingLevel = "off"
     max_tokens: int = 16384
+    options: tuple[tuple[str, OptionValue], ...] = ()
 
 
 # What a model answers, in the order it comes.

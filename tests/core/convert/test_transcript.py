@@ -22,6 +22,7 @@ from zidane_core.data.content import Text
 from zidane_core.data.history import Entry
 from zidane_core.data.models import Opaque
 from zidane_core.data.outcome import Usage
+from zidane_core.data.rules import Grant
 from zidane_core.data.tools import Diff, Location, PlanEntry
 from zidane_core.faults import Fault
 
@@ -50,6 +51,8 @@ ENTRIES: tuple[tuple[Entry, tuple[Shown, ...]], ...] = (
     (history.NoticeGiven("m", "error", "no"), (Notice("error", "no"),)),
     (history.TurnEnded(1, "cancelled", usage=Usage(1, 2)), (End("cancelled", "", Usage(1, 2)),)),
     (history.TurnEnded(1, fault=Fault(-32603, "broken")), (End(None, "broken", Usage()),)),
+    (history.Shortened(2), (Notice("info", "Older results of tools were shortened for the model."),)),
+    (history.Granted(Grant("edits")), ()),
     (
         history.Compacted(3, "short", "c"),
         (Notice("info", "What is above was summarised for the model: short"),),
