@@ -12,6 +12,7 @@ from zidane_core.agent.log import view_of
 from zidane_core.data import history
 from zidane_core.data.content import Image, Text
 from zidane_core.data.models import Opaque
+from zidane_core.data.rules import Grant
 from zidane_core.data.stored import JournalRow
 from zidane_core.data.tools import Diff, Location, PlanEntry
 from zidane_core.faults import Fault
@@ -37,7 +38,9 @@ ENTRIES: list[history.Entry] = [
     history.SettingChanged("model", "x"),
     history.NoticeGiven("m4", "warning", "careful"),
     history.TurnEnded(1, None, Fault(-32603, "no", {"kind": "x"}), context=7),
+    history.Shortened(2),
     history.Compacted(3, "s", "id"),
+    history.Granted(Grant("prefix", ("git", "diff"))),
     history.Excluded(2),
     history.InterruptMade("t", ("q",)),
     history.Resumed("t", ("a",)),
