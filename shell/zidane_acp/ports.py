@@ -15,6 +15,7 @@ from zidane_core.agent.work import (
 )
 from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.models import ModelEvent, ModelRequest
+from zidane_core.data.rules import Grant
 from zidane_core.data.stored import Behind, Piece, Place, Refusal, StoredRow
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 
@@ -98,6 +99,29 @@ class Transport(Protocol):
     async def send(self, data: bytes) -> None: ...
 
     async def aclose(self) -> None: ...
+
+
+class Rules(Protocol):
+    """What the user allowed to keep: permissions of projects, and trust in folders; folders are real paths.
+
+    Its methods wait, and are called in threads. What cannot be done raises StoreProblem.
+    """
+
+    def grants(self, folder: str) -> tuple[Grant, ...]:
+        """The permissions of the project that has this folder."""
+        ...
+
+    def keep_grant(self, folder: str, grant: Grant) -> None:
+        """Remember a permission; one that is there already is no failure."""
+        ...
+
+    def trusted(self, folders: tuple[str, ...]) -> frozenset[str]:
+        """Those of the folders that are trusted."""
+        ...
+
+    def keep_trust(self, folders: tuple[str, ...]) -> None:
+        """Remember that folders are trusted."""
+        ...
 
 
 class StoreProblem(Exception):

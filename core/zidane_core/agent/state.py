@@ -71,7 +71,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `trust_read_only`: their tools that claim to only read need no question. `modes` are what a session can be in, the first
     is the default unless `mode` names one. `denials` win over everything. `protected` are absolute folders that nothing is written into
     without a question. `slash`: the built-in slash commands are there. `project`: instructions, commands and settings of
-    the workspace are used. `compacts`: a conversation that outgrows the model's window is shortened.
+    the workspace are used. `pinned` are the settings (`model`, `mode`, `thinking`) that a project cannot choose, since the
+    user's command line did. `remembers`: permissions can be kept for a project. `compacts`: a conversation that outgrows the model's window is shortened.
     """
 
     models: tuple[ModelChoice, ...]
@@ -94,6 +95,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     protected: tuple[str, ...] = ()
     slash: bool = False
     project: bool = False
+    pinned: tuple[str, ...] = ()
+    remembers: bool = False
     compacts: bool = True
     limits: Limits = Limits()
 
