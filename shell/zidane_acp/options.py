@@ -13,6 +13,7 @@ from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options
+from zidane_core.agent.system_prompt import SYSTEM
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ThinkingLevel
 from zidane_core.data.rules import Policy
@@ -23,12 +24,6 @@ PermissionPolicy: TypeAlias = Policy
 
 ModelFactory: TypeAlias = Callable[[], Model]
 StoreFactory: TypeAlias = Callable[[], Store]
-
-SYSTEM: Final = (
-    "You are a coding agent working for a user in an editor. The working folder is {cwd}. "
-    "Use the tools to look before you answer, change only what the task needs, and say shortly what you did. "
-    "Paths you name are relative to the working folder. When a call is refused, do not try it another way."
-)
 
 
 class AcpModelOption(msgspec.Struct, frozen=True, kw_only=True):
