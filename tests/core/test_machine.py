@@ -11,7 +11,9 @@ from support.folding import fold
 from zidane_core.agent.events import Ended, Failed, JobOutcome, ModelDone, Ok, Progressed, Stopped, WaitDone
 from zidane_core.agent.work import (
     GetMcpPrompt,
+    KeepTrust,
     LoadThread,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
@@ -137,15 +139,32 @@ class Walk(RuleBasedStateMachine):
         sequential=st.booleans(),
         store=st.booleans(),
         titles=st.booleans(),
+        project=st.booleans(),
+        remembers=st.booleans(),
         capabilities=CAPABILITIES,
         ending=st.sampled_from(["quiet", "quiet", "eof", "terminated"]),
     )
     def begin(
-        self, policy: Any, sequential: bool, store: bool, titles: bool, capabilities: Any, ending: Any
+        self,
+        policy: Any,
+        sequential: bool,
+        store: bool,
+        titles: bool,
+        project: bool,
+        remembers: bool,
+        capabilities: Any,
+        ending: Any,
     ) -> None:
         other = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
         self.options = with_(
-            OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential, store=store, titles=titles
+            OPTIONS,
+            models=(MODEL, other),
+            policy=policy,
+            sequential=sequential,
+            store=store,
+            titles=titles,
+            project=project,
+            remembers=remembers,
         )
         self.driver = Driver(self.options, capabilities)
         self.driver.initialize()
@@ -335,7 +354,8 @@ class Walk(RuleBasedStateMachine):
         if isinstance(what, RunMcpServer):
             self.server_ends(key, how)
             return
-        if isinstance(what, LookAtFile | ReadAttachments | RunMcpCall | GetMcpPrompt) and how == "well":
+        well = LookAtFile | ReadAttachments | RunMcpCall | GetMcpPrompt | LookAround | KeepTrust
+        if isinstance(what, well) and how == "well":
             self.driver.finish(key)
             return
         if isinstance(what, LoadThread) and how == "bad":

@@ -31,10 +31,12 @@ from zidane_core.agent.events import (
     Failed,
     FileSeen,
     JobOutcome,
+    LookedAround,
     ModelDone,
     Ok,
     Progressed,
     PromptGot,
+    RuleKept,
     Saved,
     SaveFailed,
     Stopped,
@@ -51,8 +53,10 @@ from zidane_core.agent.work import (
     DeleteThread,
     FindThread,
     GetMcpPrompt,
+    KeepTrust,
     ListThreads,
     LoadThread,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
@@ -66,6 +70,7 @@ from zidane_core.convert.visible import output as visible_output
 from zidane_core.data import history, models
 from zidane_core.data.content import Document, Text
 from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
+from zidane_core.data.project import Instructions, Project, Surroundings, UserCommand
 from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
 
 MODEL = models.ModelChoice(value="test-model", name="Test model", provider="test", id="test-model")
@@ -88,6 +93,25 @@ OFFER = McpOffer(
     ),
     prompts=(McpPrompt(name="greet", arguments=(McpPromptArgument(name="who", required=True),)),),
 )
+PROJECT = Project(
+    folders=("/project",),
+    untrusted=("/project",),
+    instructions=(
+        Instructions(path="/home/AGENTS.md", text="Be kind.\n", size=9),
+        Instructions(path="/project/AGENTS.md", text="Use tabs.\n", size=2048, folder="/project"),
+    ),
+    commands=(
+        UserCommand(
+            name="fix",
+            template="Fix $1.",
+            source="project",
+            path="/project/.zidane/commands/fix.md",
+            folder="/project",
+        ),
+    ),
+)
+"""What a folder brings along that nobody has trusted yet."""
+
 MAY_END = {"terminal/kill", "terminal/release"}
 """Requests that take something back."""
 
@@ -113,7 +137,9 @@ class Driver:
         capabilities: dict[str, Any] | None = None,
         disk: Disk | None = None,
         seed: str = "seed",
+        project: Project = PROJECT,
     ) -> None:
+        self.project = project
         self.now = 0.0
         self.connection: Connection = begin(Opened(now=0.0, seed=seed, options=options, server=SERVER))
         self.capabilities = capabilities or {}
@@ -299,7 +325,7 @@ class Driver:
         """A new session, its folder looked at; `settled` when it has its row in the store, too."""
         asked = self.request("session/new", cwd=cwd, **{"mcpServers": [], **more})
         newest = [key for key, what in self.jobs.items() if isinstance(what, CheckPaths)][-1]
-        self.end(newest, Ok(CheckedPaths()))
+        self.finish(newest)
         answer = self.answer_of(asked)
         assert answer is not None
         session: str = answer["result"]["sessionId"]
@@ -483,7 +509,11 @@ class Driver:
         elif isinstance(what, Rest):
             self.end(key, Ok(WaitDone()))
         elif isinstance(what, CheckPaths):
-            self.end(key, Ok(CheckedPaths()))
+            self.end(key, Ok(CheckedPaths(project=self.project if what.project else None)))
+        elif isinstance(what, LookAround):
+            self.end(key, Ok(LookedAround(Surroundings(platform="Linux", date="2026-12-01"))))
+        elif isinstance(what, KeepTrust):
+            self.end(key, Ok(RuleKept()))
         else:
             self.store()
             if isinstance(what, LoadThread):
@@ -576,6 +606,13 @@ class Driver:
         """Every job of the store and of the file system ends well, until none is left."""
         while found := [key for key, what in self.jobs.items() if isinstance(what, SETUPS)]:
             self.finish(found[0])
+
+    def gather(self) -> None:
+        """What a prompt needs of the folders is there: the place was looked at, and nothing of it is used."""
+        for key in [key for key, what in self.jobs.items() if isinstance(what, LookAround)]:
+            self.finish(key)
+        for number in self.asked():
+            self.answer(number)
 
     def load(self, session: str, cwd: str = "/project", method: str = "session/load", **more: Any) -> Any:
         """Ask for a stored session, and let the store do its part."""
