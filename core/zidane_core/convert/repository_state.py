@@ -22,7 +22,7 @@ _COUNTS: Final = re.compile(r"\+(\d+) -(\d+)", re.ASCII)
 
 def repository_state(status: str, subject: str) -> str:
     """The lines; '' for what says nothing. `subject` is that of the last commit, '' if there is none."""
-    lines = status.splitlines()
+    lines = status.split("\n")
     branch = next((one.removeprefix(_HEAD) for one in lines if one.startswith(_HEAD)), "")
     tracked = sum(one.startswith(_CHANGED) for one in lines)
     new = sum(one.startswith(_NEW) for one in lines)
