@@ -61,6 +61,7 @@ def test_the_first_prompt_asks_by_a_card_that_names_every_file() -> None:
     asked = question(driver)
     card = asked["toolCall"]
     assert card["title"] == "Use the instructions and commands of /project"
+    assert card["kind"] == "other", "clients allow reading without a word"
     assert card["rawInput"] == {
         "folders": ["/project"],
         "instructions": ["/project/AGENTS.md"],

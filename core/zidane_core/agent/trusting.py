@@ -78,7 +78,7 @@ def ask(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> M
         name=NAME,
         arguments="{}",
         title=_title(folders, bool(read), bool(named)),
-        kind="read",
+        kind="other",  # many clients allow reading without a word
         locations=tuple(Location(path) for path in (*read, *(one.path for one in named))),
         raw=raw,
         aside=True,

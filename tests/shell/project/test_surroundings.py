@@ -113,8 +113,8 @@ async def test_what_git_does_not_say_in_time_is_left_out(
             str(repository), {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
         )
     assert found.repository == said and found.platform
-    with anyio.fail_after(5):  # a signal takes its moment
-        while alive(int((place / "pid").read_text())):
+    with anyio.fail_after(5):
+        while alive(int((place / "pid").read_text())):  # noqa: ASYNC110  another process has no event
             await anyio.sleep(0.01)
 
 
