@@ -157,6 +157,19 @@ def test_a_turn_that_ends_meanwhile_withdraws_the_question_and_closes_the_card(h
     assert not driver.open and driver.card()["status"] == "failed"
 
 
+def test_a_cancel_stops_the_look_at_the_place_and_the_next_prompt_looks_again() -> None:
+    driver, session = opened()
+    driver.prompt(session)
+    first = driver.only(lambda what: isinstance(what, LookAround))
+    driver.cancel(session)
+    assert first in driver.stopped
+    driver.finish(first)
+    driver.prompt(session, "again")
+    driver.finish(driver.only(lambda what: isinstance(what, LookAround)))
+    choose(driver, "allow_once")
+    assert "Linux" in system(driver)
+
+
 def test_nothing_is_asked_where_there_is_nothing_to_use_or_all_is_trusted() -> None:
     own = replace(PROJECT, instructions=PROJECT.instructions[:1], commands=())
     for project in (
