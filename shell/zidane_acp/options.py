@@ -188,6 +188,7 @@ def _choice(choice: AcpModelChoice) -> ModelChoice:
         max_output=choice.max_output,
         context_window=choice.context_window,
         image_bytes=choice.image_bytes,
+        made_late=callable(choice.provider),
     )
 
 
