@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.driver import OPTIONS, Driver, calls, ready, said, with_
+from support.driver import OPTIONS, PROJECT, Driver, calls, ready, said, with_
 
 from zidane_core.agent.events import Closed, Ok, Stopped
 from zidane_core.agent.work import RunModel, RunTool, Wait
@@ -88,7 +88,7 @@ def played(name: str, upto: int, store: bool = False) -> tuple[Driver, str, Any,
     policy, rounds = SCRIPTS[name]
     project = name == "trust"
     options = with_(OPTIONS, policy=policy, store=store, project=project, remembers=project)
-    driver, session = ready(options)
+    driver, session = ready(options, project=PROJECT if project else None)
     asked = driver.prompt(session)
     outside = Outside(driver, rounds)
     for _ in range(upto):

@@ -10,6 +10,7 @@ from zidane_core.agent import trusting
 from zidane_core.agent.events import Failed
 from zidane_core.agent.state import Thread
 from zidane_core.agent.work import KeepTrust, LookAround
+from zidane_core.data.content import Text
 from zidane_core.data.project import Project, UserCommand
 from zidane_core.faults import Fault
 
@@ -202,6 +203,28 @@ def test_commands_of_files_are_told_again_when_they_come_into_force() -> None:
     assert len(after) == len(before) + 1
 
 
+@pytest.mark.parametrize(("option", "given"), [("allow_once", "Fix it."), ("reject_once", "/fix it")])
+def test_a_command_of_the_folder_stands_for_its_text_once_that_was_allowed(option: str, given: str) -> None:
+    driver, session = opened()
+    driver.prompt(session, "/fix it")
+    driver.finish(driver.only(lambda what: isinstance(what, LookAround)))
+    choose(driver, option)
+    (key,) = driver.model_jobs()
+    assert driver.jobs[key].request.messages[0].parts == (Text(given),)
+
+
+def test_what_the_agent_answers_alone_waits_for_nothing() -> None:
+    driver, session = opened(with_(ON, slash=True))
+    asked = driver.prompt(session, "/help")
+    answer = driver.answer_of(asked)
+    assert answer is not None and answer["result"]["stopReason"] == "end_turn"
+    assert not driver.open and not driver.waits() and "/fix" not in driver.text()
+    driver.prompt(session, "hello")
+    driver.finish(driver.only(lambda what: isinstance(what, LookAround)))
+    choose(driver, "allow_once")
+    assert "Use tabs." in system(driver)
+
+
 def command(name: str, folder: str = "", template: str = "x") -> UserCommand:
     return UserCommand(name=name, template=template, source="project" if folder else "user", folder=folder)
 
@@ -288,7 +311,7 @@ def test_an_open_session_that_is_loaded_again_keeps_the_answer(option: str) -> N
 
 def test_another_program_that_loads_it_asks_again_and_shows_the_old_card() -> None:
     driver, session = ended("allow_once")
-    again = Driver(STORED, disk=driver.disk, seed="another")
+    again = Driver(STORED, disk=driver.disk, seed="another", project=PROJECT)
     again.initialize()
     again.load(session)
     assert again.card()["status"] == "completed" and again.card()["title"].startswith("Use the instructions")

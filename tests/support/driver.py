@@ -36,6 +36,7 @@ from zidane_core.agent.events import (
     Ok,
     Progressed,
     PromptGot,
+    ProviderMade,
     RuleKept,
     Saved,
     SaveFailed,
@@ -60,6 +61,7 @@ from zidane_core.agent.work import (
     LookAtFile,
     ReadAttachments,
     Rest,
+    RunFactory,
     RunMcpCall,
     RunMcpServer,
     RunModel,
@@ -137,7 +139,7 @@ class Driver:
         capabilities: dict[str, Any] | None = None,
         disk: Disk | None = None,
         seed: str = "seed",
-        project: Project = PROJECT,
+        project: Project | None = None,
     ) -> None:
         self.project = project
         self.now = 0.0
@@ -514,6 +516,8 @@ class Driver:
             self.end(key, Ok(LookedAround(Surroundings(platform="Linux", date="2026-12-01"))))
         elif isinstance(what, KeepTrust):
             self.end(key, Ok(RuleKept()))
+        elif isinstance(what, RunFactory):
+            self.end(key, Ok(ProviderMade()))
         else:
             self.store()
             if isinstance(what, LoadThread):
@@ -628,9 +632,10 @@ class Driver:
             self.keys.add(effect.key)
             self.jobs[effect.key] = effect.what
             session = effect.key.rpartition("/")[0]
-            assert isinstance(effect.what, Wait | SETUPS | RunMcpServer) or session not in self.stopping, (
-                "work began after the cancel"
-            )
+            assert (
+                isinstance(effect.what, Wait | SETUPS | RunMcpServer | RunFactory)
+                or session not in self.stopping
+            ), "work began after the cancel"
             if isinstance(effect.what, RunModel):
                 check_history(effect.what.request.messages)
         elif isinstance(effect, Stop):
@@ -816,9 +821,11 @@ def check_history(messages: tuple[models.Message, ...]) -> None:
     assert messages and not isinstance(messages[-1], models.AssistantMessage)
 
 
-def ready(options: Options = OPTIONS, capabilities: dict[str, Any] | None = None) -> tuple[Driver, str]:
+def ready(
+    options: Options = OPTIONS, capabilities: dict[str, Any] | None = None, project: Project | None = None
+) -> tuple[Driver, str]:
     """A driver with one open session."""
-    driver = Driver(options, capabilities)
+    driver = Driver(options, capabilities, project=project)
     driver.initialize()
     return driver, driver.session()
 

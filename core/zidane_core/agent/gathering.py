@@ -1,7 +1,7 @@
 """What a prompt needs before the model sees it (ring 2), one after the other.
 
 The MCP servers that are still starting get a little time, and meanwhile the shell looks where the thread works; the user
-says whether what the folders bring along may be used; a slash command of a server is filled in; files that links
+says whether what the folders bring along may be used; a slash command is answered or filled in; files that links
 name are read, from the disk and then from the editor, which may know better; pictures that are too large shrink. What the
 model is given in the place of a part is an entry of the log, so that a later round and another program see the same.
 """
@@ -13,7 +13,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from zidane_core import lines
-from zidane_core.agent import moves, pages, rounds, server_tools, servers, trusting
+from zidane_core.agent import (
+    model_names,
+    moves,
+    pages,
+    rounds,
+    server_tools,
+    servers,
+    slash,
+    slash_answers,
+    trusting,
+)
 from zidane_core.agent.editor_files import NOTES, Seen, Standing, compare, digest, remembered
 from zidane_core.agent.effects import AskPeer, DropPeer, Effect, Start, Stop
 from zidane_core.agent.events import (
@@ -30,11 +40,11 @@ from zidane_core.agent.machines import problem_of
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.peer import Dismissed, FileText, PeerAnswer, ReadFile
 from zidane_core.agent.signals import give_up
-from zidane_core.agent.state import Gathering, Link, Options, Thread, Turn
+from zidane_core.agent.state import Command, Gathering, Link, Options, Thread, Turn
 from zidane_core.agent.work import GetMcpPrompt, LookAround, ReadAttachments, Wait
 from zidane_core.data import content, history
 from zidane_core.data.models import UserMessage
-from zidane_core.data.project import Surroundings
+from zidane_core.data.project import Surroundings, UserCommand
 from zidane_core.models.picture_size import excess_of
 
 EDITOR_WITHIN: Final = 5.0
@@ -45,7 +55,8 @@ def begin(options: Options, thread: Thread, turn: Turn) -> Moved:
     """The prompt of a turn is in the log; the servers that are due are tried again."""
     gathering = Gathering()
     looks: tuple[Effect, ...] = ()
-    if options.project and thread.surroundings is None:
+    looked = thread.surroundings is not None or slash.is_aside(options, thread, _parts(thread))
+    if options.project and not looked:
         thread, around = moves.key(thread)
         gathering, looks = Gathering(around=around), (Start(around, LookAround(thread.cwd)),)
     thread = replace(thread, turn=replace(turn, phase="gather", gathering=gathering))
@@ -90,25 +101,31 @@ def _servers(options: Options, thread: Thread, turn: Turn, gathering: Gathering)
 def _trust(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
     if gathering.asking is not None:
         return thread, ()
+    if slash.is_aside(options, thread, _parts(thread)):
+        return _with(thread, turn, replace(gathering, stage="prompt")), ()
     if trusting.pending(thread):
         return trusting.ask(options, thread, turn, gathering)
     thread, told = trusting.tell(thread)
     return _with(thread, turn, replace(gathering, stage="prompt")), told
 
 
-# A slash command of a server -----------------------------------------------------------------------
+# A slash command -----------------------------------------------------------------------------------
 
 
 def _prompt(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
     if gathering.job:
         return thread, ()
-    parts = _parts(thread)
-    first = parts[0] if parts else None
-    called = servers.command_of(options, thread, first.text) if isinstance(first, content.Text) else None
+    called = slash.called(options, thread, _parts(thread))
     on = _with(thread, turn, replace(gathering, stage="attachments"))
     if called is None:
         return on, ()
     command, rest = called
+    if isinstance(command, UserCommand):
+        return _stands_for(on, slash.expanded(command, rest)), ()
+    if isinstance(command, Command):
+        if command.name == "init":
+            return _stands_for(on, f"{slash_answers.INIT}\n\n{rest}".strip()), ()
+        return slash_answers.answer(options, thread, turn, command.name, rest)
     arguments = server_tools.arguments_of(command.prompt, rest)
     lacking = server_tools.lacking(command.prompt, arguments)
     if lacking:
@@ -119,6 +136,16 @@ def _prompt(options: Options, thread: Thread, turn: Turn, gathering: Gathering) 
         session=thread.id, server=command.server, prompt=command.prompt.name, arguments=arguments
     )
     return _with(thread, turn, replace(gathering, job=job)), (Start(job, get),)
+
+
+def _stands_for(thread: Thread, text: str) -> Thread:
+    """The model is given this text in the place of the command."""
+    turn = thread.turn
+    gathering = None if turn is None else turn.gathering
+    if turn is None or gathering is None:
+        return thread
+    given = (*gathering.given, history.Given(0, (content.Text(text),)))
+    return _with(thread, turn, replace(gathering, given=given))
 
 
 def _prompted(
@@ -139,7 +166,7 @@ def _prompted(
 def _attachments(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
     if gathering.job:
         return thread, ()
-    model = rounds.choice(options, thread)
+    model = model_names.chosen(options, thread)
     parts = tuple(enumerate(_parts(thread)))
     links = tuple(
         (at, part) for at, part in parts if isinstance(part, content.Link) and part.uri[:5].lower() == "file:"

@@ -104,6 +104,10 @@ class Remember(msgspec.Struct, frozen=True, gc=False, tag="remember"):
     seen: Seen
 
 
+class SwitchMode(msgspec.Struct, frozen=True, gc=False, tag="switch_mode"):
+    """The thread goes on in the mode that its present one leads to."""
+
+
 class Pose(msgspec.Struct, frozen=True, gc=False, tag="pose"):
     """Ask the user in plain text: said as the agent's message when the round is over, and the turn ends there."""
 
@@ -123,7 +127,19 @@ class Done(msgspec.Struct, frozen=True, gc=False, tag="done"):
 
 
 Signal: TypeAlias = (
-    Job | Ask | StopJob | DropAsk | Detach | Card | Plan | GiveUp | Remember | Pose | Ready | Done
+    Job
+    | Ask
+    | StopJob
+    | DropAsk
+    | Detach
+    | Card
+    | Plan
+    | SwitchMode
+    | GiveUp
+    | Remember
+    | Pose
+    | Ready
+    | Done
 )
 
 Got: TypeAlias = JobOutcome | PeerAnswer

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from zidane_core.agent import commands
+from zidane_core.agent.modes import mode_of
 from zidane_core.agent.peer import Chose, Dismissed, PeerAnswer, PermissionChoice, Unanswerable
 from zidane_core.agent.state import Call, Options, Thread
 from zidane_core.data.rules import Grant
@@ -39,11 +40,16 @@ class Refuse(msgspec.Struct, frozen=True, gc=False, tag="refuse"):
 
 Verdict: TypeAlias = Allow | AskUser | Refuse
 
+PLANNING = "The session is in a mode without changes. Put what you would do into the plan; the user decides when it begins."
 READ_ONLY = "This session is read-only: the policy allows no changes. Tell the user what you would have done."
 
 
 def decide(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
     """The verdict on a call whose preparation is done."""
+    if spec.access == "mode":
+        return AskUser()
+    if spec.changes and not mode_of(options, thread).changes:
+        return Refuse(PLANNING)
     if spec.access == "none":
         return Allow()
     policy = thread.settings.policy

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from zidane_core.agent import calls, moves, registry
+from zidane_core.agent import calls, moves, registry, settings
 from zidane_core.agent.editor_files import remembered
 from zidane_core.agent.effects import AskPeer, CardChanged, DropPeer, Effect, PlanShown, Start, Stop, Tell
 from zidane_core.agent.machines import (
@@ -29,9 +29,11 @@ from zidane_core.agent.machines import (
     State,
     Stateless,
     StopJob,
+    SwitchMode,
     Turned,
     Work,
 )
+from zidane_core.agent.modes import mode_of
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.peer import Abilities
 from zidane_core.agent.state import Call, Link, Options, Thread, Turn
@@ -166,6 +168,13 @@ def _plan(options: Options, thread: Thread, turn: Turn, call: Call, signal: Plan
     return thread, (Tell(thread.id, PlanShown(signal.entries)),)
 
 
+def _switch_mode(options: Options, thread: Thread, turn: Turn, call: Call, signal: SwitchMode) -> Moved:
+    wanted = mode_of(options, thread).leads_to
+    if wanted not in {mode.id for mode in options.modes}:
+        return thread, ()
+    return settings.changed(options, thread, settings.MODE, wanted)
+
+
 def _give_up(options: Options, thread: Thread, turn: Turn, call: Call, signal: GiveUp) -> Moved:
     return give_up(thread, signal.what, signal.reason), ()
 
@@ -232,6 +241,7 @@ _OBEY: Final[Mapping[type, Callable[[Options, Thread, Turn, Call, Any], Moved]]]
         Detach: _detach,
         Card: _card,
         Plan: _plan,
+        SwitchMode: _switch_mode,
         GiveUp: _give_up,
         Remember: _remember,
         Pose: _pose,

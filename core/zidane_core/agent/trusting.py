@@ -4,11 +4,13 @@ Instructions and commands in files are words of whoever wrote them. The first pr
 them; the answer holds while the thread is open, and longer if the user wants it remembered.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import calls, moves, servers
+from zidane_core.agent import calls, moves
 from zidane_core.agent.effects import AskPeer, DropPeer, Effect, Start
 from zidane_core.agent.events import Failed, JobOutcome, Key, Ok
 from zidane_core.agent.moves import Moved
@@ -145,8 +147,6 @@ def decided(options: Options, thread: Thread, asking: Asking, decision: Decision
     thread = replace(thread, trust=trust)
     if thread.project is not None:
         thread = brought(options, thread, thread.project)
-    if any(one.folder in asking.folders for one in commands(thread)):
-        effects = (*effects, *servers.show_commands(options, thread))
     if decision.kind != "always":
         return thread, effects
     thread, job = moves.key(thread)
@@ -154,11 +154,13 @@ def decided(options: Options, thread: Thread, asking: Asking, decision: Decision
     return thread, (*effects, Start(job, KeepTrust(asking.folders)))
 
 
-_WORDS: Final = {
-    "once": "They are used in this session.",
-    "always": "They are used, now and in later sessions.",
-    "refused": "They are not used.",
-}
+_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "once": "They are used in this session.",
+        "always": "They are used, now and in later sessions.",
+        "refused": "They are not used.",
+    }
+)
 
 
 def _without_question(thread: Thread) -> Thread:
