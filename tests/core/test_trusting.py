@@ -233,7 +233,7 @@ def command(name: str, folder: str = "", template: str = "x") -> UserCommand:
     ("untrusted", "used"),
     [
         ((), ["own", "one", "two"]),
-        (("/a",), ["own", "two /b"]),
+        (("/a",), ["own", "two /b", "one hidden"]),
         (("/b",), ["own", "one", "two"]),
         (("/a", "/b"), ["own"]),
     ],
@@ -245,6 +245,7 @@ def test_of_one_name_the_first_that_is_trusted_is_used(untrusted: tuple[str, ...
         command("one", "/a"),
         command("two", "/a"),
         command("two", "/b", "x /b"),
+        command("one", "/b", "x hidden"),
         UserCommand(name="stray", template="x", source="project"),
     )
     project = Project(folders=("/a", "/b"), untrusted=untrusted, commands=found)

@@ -48,7 +48,8 @@ def commands(thread: Thread) -> tuple[UserCommand, ...]:
     project = thread.project or Project()
     trusted = frozenset(project.folders) - frozenset(project.untrusted)
     found = [one for one in project.commands if one.source == "user" or one.folder in trusted]
-    return tuple({one.name: one for one in reversed(found)}.values())[::-1]
+    first = {one.name: one for one in reversed(found)}
+    return tuple(first[name] for name in dict.fromkeys(one.name for one in found))
 
 
 # The question --------------------------------------------------------------------------------------

@@ -51,11 +51,18 @@ def read_commands(
 def _files(place: str, warn: Callable[[str], None]) -> Iterator[_File]:
     """The files of a folder and of the folders right in it, whose commands are `folder:name`."""
     for one in _listed(place, warn):
-        if one.is_dir(follow_symlinks=False):
+        if _is_folder(one):
             for inner in _listed(one.path, warn):
                 yield from _file(inner, f"{one.name}:", warn)
         else:
             yield from _file(one, "", warn)
+
+
+def _is_folder(one: "os.DirEntry[str]") -> bool:
+    try:
+        return one.is_dir(follow_symlinks=False)
+    except OSError:  # some file systems have to be asked again, and may say no by then
+        return False
 
 
 def _listed(place: str, warn: Callable[[str], None]) -> list[os.DirEntry[str]]:
