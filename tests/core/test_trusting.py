@@ -17,7 +17,7 @@ from zidane_core.faults import Fault
 ON = with_(OPTIONS, project=True, remembers=True)
 READ_BOTH = "Instructions read: /home/AGENTS.md (9 bytes), AGENTS.md (2 KiB)."
 READ_OWN = "Instructions read: /home/AGENTS.md (9 bytes)."
-NOT_USED = "The instructions and commands of /project are not used in this session."
+NOT_USED = "The instructions and commands of /project are not used in this session; a new one asks again."
 
 
 def opened(options: Any = ON, project: Project = PROJECT) -> tuple[Driver, str]:

@@ -142,7 +142,10 @@ def decided(options: Options, thread: Thread, asking: Asking, decision: Decision
     trust = replace(thread.trust, asked=(*thread.trust.asked, *asking.folders))
     thread = _without_question(replace(thread, trust=trust))
     if not given:
-        refused = f"The instructions and commands of {_shown(asking.folders)} are not used in this session."
+        shown = _shown(asking.folders)
+        refused = (
+            f"The instructions and commands of {shown} are not used in this session; a new one asks again."
+        )
         return replace(thread, notices=(*thread.notices, refused)), effects
     trust = replace(trust, given=(*trust.given, *asking.folders))
     thread = replace(thread, trust=trust)
