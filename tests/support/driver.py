@@ -6,6 +6,7 @@ checked after every event.
 
 import json
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -227,7 +228,7 @@ class Driver:
                 if frame.get("method") == "session/update" and frame["params"]["sessionId"] == thread.id:
                     self.shown[thread.id].append(frame["params"]["update"])
                 elif said and "method" not in frame and self.waiting.get(id_of(frame)) == thread.id:
-                    self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
+                    self.shown[thread.id] += self._as_updates(thread.id, *_next_turn(thread, said))
             for entry in said:
                 self.shown[thread.id] += self._as_updates(thread.id, entry)
 
@@ -783,6 +784,18 @@ class Driver:
 
     def asked(self) -> list[int]:
         return list(self.open)
+
+
+def _next_turn(thread: Thread, said: list[history.UserSaid]) -> list[history.UserSaid]:
+    """The prompt of the turn that begins now, behind those that were cancelled while they waited: they have no turn."""
+    cancelled = {
+        entry.turn
+        for before, entry in pairwise(thread.log)
+        if isinstance(entry, history.TurnEnded) and isinstance(before, history.UserSaid)
+    }
+    count = next((at for at, entry in enumerate(said) if entry.turn not in cancelled), len(said) - 1) + 1
+    taken, said[:] = said[:count], said[count:]
+    return taken
 
 
 def id_of(frame: dict[str, Any]) -> tuple[str, Any]:
