@@ -9,7 +9,7 @@ import anyio
 import msgspec
 
 from zidane_acp.chat.link import Launch
-from zidane_acp.chat.policy import decider
+from zidane_acp.chat.policy import decider, refusal
 from zidane_acp.chat.wanted import Named, Newest, Wanted
 from zidane_acp.settings import SAFE_PYTHON, Settings, as_arguments, state_folder
 
@@ -103,10 +103,16 @@ async def converse(launch: Launch, settings: Settings) -> int:
     from zidane_acp.chat.screen import Screen
 
     keyboard = Keyboard()
-    screen = Screen(Console(highlight=False), keyboard, launch.cwd)
-    prompts = PromptLine(state_folder(settings), lambda: screen.commands)
+    screen = Screen(Console(highlight=False), keyboard, launch.cwd, lambda: prompts.redraw())
+    prompts = PromptLine(
+        state_folder(settings),
+        lambda: screen.commands,
+        lambda: screen.standing,
+        lambda: conversation.next_mode(),
+    )
     decide = decider(settings.permission, own=launch.own, can_ask=True)
-    return await Conversation(launch, screen, keyboard, prompts, decide).run()
+    conversation = Conversation(launch, screen, keyboard, prompts, decide)
+    return await conversation.run()
 
 
 def run_headless(launch: Launch, options: ChatOptions) -> int:
@@ -123,8 +129,10 @@ def run_headless(launch: Launch, options: ChatOptions) -> int:
         from zidane_acp.chat.ask_on_stderr import ask_on_stderr
 
         ask = ask_on_stderr
-    decide = decider(options.settings.permission, own=launch.own, can_ask=ask is not None)
-    return started_in(OnePrompt(launch, PlainView(ask), decide).run(words))
+    policy = options.settings.permission
+    decide = decider(policy, own=launch.own, can_ask=ask is not None)
+    view = PlainView(ask, refusal(policy, own=launch.own))
+    return started_in(OnePrompt(launch, view, decide).run(words))
 
 
 def started_in(work: Coroutine[Any, Any, int]) -> int:  # the first two say what a coroutine yields and takes

@@ -3,14 +3,13 @@
 import shlex
 from typing import Final
 
-from zidane_acp.chat.link import Launch
+from zidane_acp.chat.link import PROGRAM, Launch
 from zidane_acp.chat.opening import Opened, can_list, can_reopen
 from zidane_acp.chat.past import Past
 from zidane_acp.chat.safe_text import clip, line, neutral
 from zidane_acp.chat.wanted import same_folder
 from zidane_acp.sessions.ages import local
 
-PROGRAM: Final = "zidane-acp"
 TITLE: Final = 80
 NONE_HERE: Final = "There is no session of this folder yet; this is a new one."
 

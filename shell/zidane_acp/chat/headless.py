@@ -97,7 +97,7 @@ class OnePrompt:
             problem = usage_problem(self._launch.own, process.exit_code, process.last_words)
             self._view.note(problem or ended_text(process.exit_code, process.last_words))
             return USAGE if problem else 1
-        self._view.note(error_text(error))
+        self._view.note(error_text(error, self._launch.shown))
         return 1
 
 

@@ -1,10 +1,12 @@
 """The conversation on a terminal."""
 
+import os
 import signal
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 import anyio
+import anyio.abc
 from returns.result import Failure, Result
 
 from zidane_acp.chat.client import Client, Decide
@@ -12,15 +14,21 @@ from zidane_acp.chat.connection import GONE, RpcError
 from zidane_acp.chat.going_on import NONE_HERE, continued_line, farewell, left_out_line, list_command
 from zidane_acp.chat.keyboard import Keyboard
 from zidane_acp.chat.link import Launch, linked, watch_signals
+from zidane_acp.chat.login import Method, methods
 from zidane_acp.chat.opening import Opened
 from zidane_acp.chat.past import past_of
 from zidane_acp.chat.process import AgentProcess
 from zidane_acp.chat.retelling import retell
+from zidane_acp.chat.safe_text import line
 from zidane_acp.chat.screen import Screen
+from zidane_acp.chat.standing import ModeChoice
+from zidane_acp.chat.updates import Card, Notice, Option, Question
 from zidane_acp.chat.words import STOPPED, USAGE, ended_text, error_text, first_line, usage_problem
 
 LEAVE = frozenset({"/exit", "/quit"})
 HUNG_UP = 129
+MOST = 8
+"""Ways to log in that are offered, each by a digit."""
 
 
 class Input(Protocol):
@@ -41,22 +49,44 @@ class Conversation:
         self._screen = screen
         self._keyboard = keyboard
         self._prompts = prompts
-        self._client = Client(screen, decide)
+        self._client = Client(screen, decide, terminal=True)
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._login: Method | None = None
         self._in_turn = False
         self._cancelled = False
         self._turns = 0
         self._code = 0
 
     async def run(self) -> int:
+        while await self._with_agent():
+            pass
+        # Said once the agent has ended, so that all is stored that the line promises.
+        self._say_how_to_go_on()
+        return self._code
+
+    def next_mode(self) -> None:
+        """Go to the next mode, if there are any; nothing waits for it."""
+        choice = self._client.next_mode()
+        if choice is not None and self._tasks is not None:
+            self._tasks.start_soon(self._set_mode, choice)
+
+    async def _with_agent(self) -> bool:
+        """Converse with a started agent; True when it is to be started again, since the user has logged in."""
         link = linked(self._launch, self._client)
         async with link as (process, connection), anyio.create_task_group() as tasks:
+            self._tasks = tasks
             tasks.start_soon(watch_signals, self._signalled(tasks.cancel_scope))
             tasks.start_soon(self._leave_when, connection.closed)
             await self._converse(process)
             tasks.cancel_scope.cancel()
-        # Said once the agent has ended, so that all is stored that the line promises.
-        self._say_how_to_go_on()
-        return self._code
+        self._tasks = None
+        way, self._login = self._login, None
+        return way is not None and await self._logged_in_by_program(way)
+
+    async def _set_mode(self, choice: ModeChoice) -> None:
+        error = await self._client.set_mode(choice)
+        if error is not None:
+            self._screen.show(Notice("warning", f"The mode stays as it was: {error.message}"))
 
     def _signalled(self, scope: anyio.CancelScope) -> Callable[[int], Awaitable[None]]:
         async def on_signal(number: int) -> None:
@@ -76,7 +106,9 @@ class Conversation:
 
     async def _converse(self, process: AgentProcess) -> None:
         launch = self._launch
-        opened = await self._client.open(launch.cwd, launch.wanted, list_command(launch))
+        opened = await self._opened()
+        if self._login is not None:
+            return
         if isinstance(opened, Failure):
             await self._failed(opened.failure(), process)
             return
@@ -94,6 +126,52 @@ class Conversation:
             elif words and words.strip():
                 await self._turn(words)
         await self._failed(GONE, process)
+
+    async def _opened(self) -> Result[Opened, RpcError]:
+        """The session; where a login is wanted first, the user may do it here."""
+        launch = self._launch
+        while True:
+            opened = await self._client.open(launch.cwd, launch.wanted, list_command(launch))
+            ways = methods(opened.failure()) if isinstance(opened, Failure) else ()
+            if not ways:
+                return opened
+            way = await self._way(opened.failure(), ways)
+            if way is None or way.terminal:
+                self._login = way
+                return opened
+            self._screen.tell("Logging in …", "dim")
+            answer = await self._client.log_in(way.id)
+            if isinstance(answer, Failure):
+                return answer
+
+    async def _way(self, error: RpcError, ways: tuple[Method, ...]) -> Method | None:
+        """The way that the user picks to log in, None for not now."""
+        options = (
+            *(Option(way.id, way.name, "") for way in ways[:MOST]),
+            Option("", "Not now", "reject_once"),
+        )
+        title = line(error.message).rstrip(".") or "Log in"
+        with self._keyboard.quiet():
+            option = await self._screen.ask(Question(Card(id="", title=f"{title}: how?"), options))
+        return next((way for way in ways if option is not None and way.id == option.id), None)
+
+    async def _logged_in_by_program(self, way: Method) -> bool:
+        """Run the agent's own login on this terminal."""
+        try:
+            process = await anyio.open_process(
+                list(way.command(self._launch.command)),
+                stdin=None,
+                stdout=None,
+                stderr=None,
+                env={**os.environ, **dict(way.variables)},
+            )
+            code = await process.wait()
+        except OSError:
+            code = 1
+        if code != 0:
+            self._code = 1
+            self._screen.tell("The login did not work; start the chat again to try once more.", "red")
+        return code == 0
 
     def _take_up(self, opened: Opened) -> None:
         """Show what was said before, and say that it goes on."""
@@ -123,7 +201,7 @@ class Conversation:
                 self._screen.end_turn()
         if isinstance(answer, Failure):
             if answer.failure().code != 0:
-                self._screen.tell(error_text(answer.failure()), "red")
+                self._screen.tell(error_text(answer.failure(), self._launch.shown), "red")
         elif answer.unwrap() != "end_turn":
             self._screen.tell(STOPPED.get(answer.unwrap(), f"The turn ended: {answer.unwrap()}."), "yellow")
 
@@ -138,7 +216,7 @@ class Conversation:
     async def _failed(self, error: RpcError, process: AgentProcess) -> None:
         self._code = 1
         if error.code != 0:
-            self._screen.tell(error_text(error), "red")
+            self._screen.tell(error_text(error, self._launch.shown), "red")
             return
         # A moment for its exit code and its last words.
         with anyio.move_on_after(0.5):

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Final
 
 import anyio
 import msgspec
@@ -12,6 +13,8 @@ from zidane_acp.chat.client import Client
 from zidane_acp.chat.connection import Connection
 from zidane_acp.chat.process import AgentProcess, started
 from zidane_acp.chat.wanted import Wanted
+
+PROGRAM: Final = "zidane-acp"
 
 
 class Launch(msgspec.Struct, frozen=True, gc=False):
@@ -28,6 +31,11 @@ class Launch(msgspec.Struct, frozen=True, gc=False):
     wanted: Wanted | None = None
     typed: tuple[str, ...] = ()
     kept: bool = True
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The agent's command as a user would type it."""
+        return (PROGRAM,) if self.own else self.command
 
 
 @asynccontextmanager

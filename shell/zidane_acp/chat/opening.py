@@ -10,13 +10,12 @@ from returns.result import Failure, Result, Success
 from zidane_acp.chat.connection import RpcError
 from zidane_acp.chat.safe_text import line
 from zidane_acp.chat.wanted import Listed, Named, Wanted, newest, of_folder, pick, read_listed, same_folder
-from zidane_acp.fields import JsonObject, child, objects, text
+from zidane_acp.fields import JsonObject, child, text
 from zidane_acp.sessions.beginnings import LAST
 from zidane_core import __version__
 from zidane_core.text import is_object
 
 Request: TypeAlias = Callable[[str, JsonObject], Awaitable[Result[JsonObject, RpcError]]]
-AUTH_REQUIRED: Final = -32000
 OURS: Final = -1
 """The code of a sentence of the client itself."""
 PAGES: Final = 1000
@@ -52,17 +51,30 @@ def _offers(agent: JsonObject, name: str) -> bool:
     return is_object(child(agent, "agentCapabilities", "sessionCapabilities").get(name))
 
 
+async def initialize(request: Request, *, terminal: bool) -> Result[JsonObject, RpcError]:
+    """The agent's answer. `terminal` says that the user can log in by a program on this terminal."""
+    return await request(
+        "initialize",
+        {
+            "protocolVersion": 1,
+            "clientCapabilities": {
+                "fs": {"readTextFile": False, "writeTextFile": False},
+                "terminal": False,
+                "auth": {"terminal": terminal},
+                "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+            },
+            "clientInfo": {"name": "zidane-acp-chat", "title": "zidane-acp chat", "version": __version__},
+        },
+    )
+
+
 async def open_session(
-    request: Request, cwd: str, wanted: Wanted | None, list_command: str = ""
+    request: Request, agent: JsonObject, cwd: str, wanted: Wanted | None, list_command: str = ""
 ) -> Result[Opened, RpcError]:
-    """Initialize and open a session; `cwd` (absolute) is where a new one works.
+    """Open a session of an agent that answered `agent`; `cwd` (absolute) is where a new one works.
 
     `list_command` lists the sessions of our own agent, and is empty for those of others.
     """
-    initialized = await request("initialize", INITIALIZE)
-    if isinstance(initialized, Failure):
-        return initialized
-    agent = initialized.unwrap()
     if wanted is None:
         return await _new(request, agent, cwd)
     named = wanted if isinstance(wanted, Named) else None
@@ -75,10 +87,9 @@ async def open_session(
 
 async def _new(request: Request, agent: JsonObject, cwd: str) -> Result[Opened, RpcError]:
     answer = await request("session/new", {"cwd": cwd, "mcpServers": []})
-    opened = answer.map(
+    return answer.map(
         lambda session: Opened(agent=agent, session=session, id=text(session, "sessionId"), cwd=cwd)
     )
-    return opened.alt(lambda error: _with_login(error, agent))
 
 
 async def _reopened(
@@ -89,12 +100,11 @@ async def _reopened(
     if listed.roots and _offers(agent, "additionalDirectories"):
         params["additionalDirectories"] = list(listed.roots)
     answer = await request("session/load" if load else "session/resume", params)
-    opened = answer.map(
+    return answer.map(
         lambda session: Opened(
             agent=agent, session=session, id=listed.id, cwd=folder, listed=listed, replayed=load
         )
     )
-    return opened.alt(lambda error: _with_login(error, agent))
 
 
 async def _found(
@@ -110,7 +120,7 @@ async def _found(
             return _said("This agent does not list its sessions; name one with --resume and its whole id.")
         return Success(Listed(named.word, cwd))
     # The sessions of all folders, to find an id; those of the working folder, to find its newest.
-    pages = await _pages(request, agent, cwd if named is None else None, "" if named is None else named.word)
+    pages = await _pages(request, cwd if named is None else None, "" if named is None else named.word)
     if isinstance(pages, Failure):
         return pages
     if named is None:
@@ -134,16 +144,14 @@ def _in_its_folder(session: Listed, typed: str | None, *, ours: bool) -> Result[
     return Success(session)
 
 
-async def _pages(
-    request: Request, agent: JsonObject, cwd: str | None, word: str
-) -> Result[tuple[Listed, ...], RpcError]:
+async def _pages(request: Request, cwd: str | None, word: str) -> Result[tuple[Listed, ...], RpcError]:
     """All listed sessions; the pages end early where the whole id stands on one."""
     found: list[Listed] = []
     params: JsonObject = {} if cwd is None else {"cwd": cwd}
     for _ in range(PAGES):
         answer = await request("session/list", params)
         if isinstance(answer, Failure):
-            return answer.alt(lambda error: _with_login(error, agent))
+            return answer
         page = read_listed(answer.unwrap())
         found.extend(page)
         cursor = text(answer.unwrap(), "nextCursor")
@@ -155,25 +163,3 @@ async def _pages(
 
 def _said(sentence: str) -> Failure[RpcError]:
     return Failure(RpcError(OURS, sentence))
-
-
-def _with_login(error: RpcError, agent: JsonObject) -> RpcError:
-    if error.code != AUTH_REQUIRED:
-        return error
-    methods = ", ".join(text(method, "name") for method in objects(agent, "authMethods"))
-    ways = f" It offers: {methods}." if methods else ""
-    return RpcError(
-        error.code,
-        f"The agent wants a login first ({error.message}).{ways} Log in with the agent's own program, then start the chat again.",
-    )
-
-
-INITIALIZE: Final[JsonObject] = {
-    "protocolVersion": 1,
-    "clientCapabilities": {
-        "fs": {"readTextFile": False, "writeTextFile": False},
-        "terminal": False,
-        "session": {"notices": {}},
-    },
-    "clientInfo": {"name": "zidane-acp-chat", "title": "zidane-acp chat", "version": __version__},
-}

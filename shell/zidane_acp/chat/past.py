@@ -5,7 +5,9 @@ from typing import Final
 
 import msgspec
 
-from zidane_acp.chat.updates import Card, Plan, Said, Update
+from zidane_acp.chat.standing import Standing, after, changes, without_mode
+from zidane_acp.chat.told import ModeTold
+from zidane_acp.chat.updates import Card, Changed, Compaction, Plan, Said, Update
 
 TURNS: Final = 10
 STEPS: Final = 60
@@ -29,6 +31,19 @@ class Past(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     messages: int = 0
     turns_left_out: int = 0
     steps_left_out: int = 0
+
+
+def with_modes(updates: Iterable[Update | ModeTold], now: Standing) -> Iterator[Update]:
+    """A replay in which each change of the mode is told in the names of today; `now` is how the session stands."""
+    before = without_mode(now)
+    for update in updates:
+        if not isinstance(update, ModeTold):
+            yield update
+            continue
+        then = after(before, update)
+        if words := changes(before, then):
+            yield Changed(words)
+        before = then
 
 
 def past_of(updates: Sequence[Update], turns: int = TURNS, steps: int = STEPS) -> Past:
@@ -71,20 +86,21 @@ def _turns(updates: Iterable[Update]) -> Iterator[Turn]:
 
 def _numbered(updates: Iterable[Update]) -> Iterator[int]:
     """For each update the number of the step that it belongs to; what changes a step belongs to that step."""
-    cards: dict[str, int] = {}
+    known: dict[tuple[type, str], int] = {}
     before: tuple[str, str] | None = None
     last = 0
     for update in updates:
-        if isinstance(update, Card) and update.id in cards:
-            yield cards[update.id]
+        thing = (type(update), update.id) if isinstance(update, (Card, Compaction)) else None
+        if thing in known:
+            yield known[thing]
         elif isinstance(update, Plan):
             yield last
         else:
             said = (update.kind, update.message) if isinstance(update, Said) else None
             if said is None or said != before:
                 last += 1
-            if isinstance(update, Card):
-                cards[update.id] = last
+            if thing is not None:
+                known[thing] = last
             before = said
             yield last
 

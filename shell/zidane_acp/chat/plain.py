@@ -7,19 +7,42 @@ from typing import Final, TextIO
 
 import anyio
 
+from zidane_acp.chat.policy import BY_POLICY
 from zidane_acp.chat.safe_text import clip, line, neutral, output
-from zidane_acp.chat.updates import Card, Notice, Option, Output, Plan, Question, Said, Update
+from zidane_acp.chat.standing import Standing
+from zidane_acp.chat.updates import (
+    Card,
+    Changed,
+    Compaction,
+    Notice,
+    Option,
+    Output,
+    Plan,
+    Question,
+    Said,
+    Update,
+)
+from zidane_acp.chat.words import compaction_text
 
 WIDTH: Final = 160
 MARKS: Final = {"completed": "✓", "in_progress": "▸"}
 Ask = Callable[[Question], Awaitable[Option | None]]
+Refusal = Callable[[Question], str]
 
 
 class PlainView:
     """A View that writes plain text. `reader_gone` is set once nobody reads the answer any more."""
 
-    def __init__(self, ask: Ask | None = None, out: TextIO = sys.stdout, err: TextIO = sys.stderr) -> None:
+    def __init__(
+        self,
+        ask: Ask | None = None,
+        refusal: Refusal = lambda _: BY_POLICY,
+        out: TextIO = sys.stdout,
+        err: TextIO = sys.stderr,
+    ) -> None:
+        """`refusal` says why a question was refused."""
         self._ask = ask
+        self._refusal = refusal
         self._out = out
         self._err = err
         self._cards: dict[str, Card] = {}
@@ -38,6 +61,13 @@ class PlainView:
             self.note(f"plan: {steps}")
         elif isinstance(update, Notice):
             self.note(f"{line(update.severity)}: {line(update.text)}")
+        elif isinstance(update, Changed):
+            self.note("; ".join(line(words) for words in update.words))
+        elif isinstance(update, Compaction) and update.ended:
+            self.note(compaction_text(update))
+
+    def stands(self, standing: Standing) -> None:
+        """What is set is not the answer; only changes are noted."""
 
     async def ask(self, question: Question) -> Option | None:
         return None if self._ask is None else await self._ask(question)
@@ -45,7 +75,7 @@ class PlainView:
     def decided(self, question: Question, option: Option | None) -> None:
         title = clip(line(question.card.title or "Tool call"), WIDTH)
         if option is None or not option.kind.startswith("allow"):
-            self.note(f"refused: {title} (needs permission; see --permission)")
+            self.note(f"refused: {title} ({self._refusal(question)})")
         else:
             self.note(f"allowed by --permission: {title}")
 

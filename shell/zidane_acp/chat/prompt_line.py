@@ -1,4 +1,4 @@
-"""The line where the user types: history, and completion of the agent's slash commands."""
+"""The line where the user types: how the session stands above it, history, completion of the agent's slash commands."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -7,11 +7,14 @@ from pathlib import Path
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
+from prompt_toolkit.filters import has_completions
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from zidane_acp.chat.safe_text import clip, line
+from zidane_acp.chat.standing import Standing
+from zidane_acp.chat.status_line import status_line
 from zidane_acp.chat.updates import Command
 
 PLACEHOLDER = "Ask something · / lists commands · Ctrl-D leaves"
@@ -41,11 +44,19 @@ class SlashCompleter(Completer):
 class PromptLine:
     """Reads prompts. None means that the user wants to leave."""
 
-    def __init__(self, folder: Path, commands: Callable[[], tuple[Command, ...]]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        commands: Callable[[], tuple[Command, ...]],
+        standing: Callable[[], Standing],
+        next_mode: Callable[[], None],
+    ) -> None:
+        """`next_mode` is what Shift-Tab does."""
+        self._standing = standing
         self._session: PromptSession[str] = PromptSession(
             history=open_history(folder),
             completer=SlashCompleter(commands),
-            key_bindings=_bindings(),
+            key_bindings=_bindings(next_mode),
             complete_while_typing=True,
             multiline=False,
         )
@@ -55,7 +66,7 @@ class PromptLine:
         while True:
             try:
                 return await self._session.prompt_async(
-                    FormattedText([("bold ansicyan", "› ")]),
+                    self._before,
                     default=typed,
                     placeholder=FormattedText([("ansibrightblack", PLACEHOLDER)]),
                     handle_sigint=False,
@@ -66,6 +77,18 @@ class PromptLine:
                 if not self._session.default_buffer.text:
                     return None
                 typed = ""
+
+    def redraw(self) -> None:
+        """The session stands in another way."""
+        if self._session.app.is_running:
+            self._session.app.invalidate()
+
+    def _before(self) -> FormattedText:
+        sign = ("bold ansicyan", "› ")
+        app = self._session.app
+        # The line is for the one who types; a prompt that was sent stands alone.
+        status = "" if app.is_done else status_line(self._standing(), app.output.get_size().columns - 1)
+        return FormattedText([("ansibrightblack", f"{status}\n"), sign] if status else [sign])
 
     def leave(self) -> None:
         """Give up waiting, because the agent has ended; `read` gives what was typed so far."""
@@ -84,11 +107,16 @@ def open_history(folder: Path) -> History:
     return FileHistory(str(path))
 
 
-def _bindings() -> KeyBindings:
+def _bindings(next_mode: Callable[[], None]) -> KeyBindings:
     bindings = KeyBindings()
 
     def new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
+    def shift_tab(event: KeyPressEvent) -> None:
+        next_mode()
+
     bindings.add("escape", "enter")(new_line)
+    # In the list of commands it goes one back.
+    bindings.add("s-tab", filter=~has_completions)(shift_tab)
     return bindings

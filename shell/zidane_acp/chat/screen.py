@@ -1,9 +1,11 @@
 """The session on a terminal: what is finished is printed for good, what may still change is live below it."""
 
 import time
+from collections.abc import Callable
 from typing import Final, Literal
 
 import anyio
+from msgspec.structs import replace
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.spinner import Spinner
@@ -14,7 +16,21 @@ from zidane_acp.chat.keyboard import Keyboard
 from zidane_acp.chat.markdown_stream import blocks, split
 from zidane_acp.chat.question_keys import hint, keys, pick
 from zidane_acp.chat.safe_text import line, neutral
-from zidane_acp.chat.updates import Card, Command, Commands, Notice, Option, Plan, Question, Said, Update
+from zidane_acp.chat.standing import Standing
+from zidane_acp.chat.updates import (
+    Card,
+    Changed,
+    Command,
+    Commands,
+    Compaction,
+    Notice,
+    Option,
+    Output,
+    Plan,
+    Question,
+    Said,
+    Update,
+)
 
 PAINT_EVERY: Final = 0.08
 LIVE_TAIL: Final = 8000
@@ -64,21 +80,47 @@ class _Words:
 
 
 class _Call:
-    """A tool call; its diff is not shown again when the question has shown it."""
+    """A tool call; its diff and its plan are not shown again when the question has shown them."""
 
     def __init__(self, card: Card) -> None:
         self.card = card
-        self.diff_shown = False
+        self._asked = False
+        self._plans: tuple[Output, ...] = ()
+
+    def asked(self, card: Card) -> None:
+        """A question about it was shown."""
+        self._asked, self._plans = True, view.plans_of(card)
+
+    def render(self, folder: str, *, live: bool = False) -> RenderableType:
+        content = self.card.content
+        if content is not None and self._plans:
+            content = tuple(one for one in content if one not in self._plans)
+        return view.card(replace(self.card, content=content), folder, diffs=not self._asked, live=live)
+
+
+class _Shortening:
+    """A compaction that may still go on."""
+
+    def __init__(self, compaction: Compaction) -> None:
+        self.compaction = compaction
 
 
 class Screen:
     """A View on a terminal."""
 
-    def __init__(self, console: Console, keyboard: Keyboard, folder: str) -> None:
+    def __init__(
+        self,
+        console: Console,
+        keyboard: Keyboard,
+        folder: str,
+        on_standing: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_standing` is called when `standing` is another one."""
         self._console = console
         self._folder = folder
         self._keyboard = keyboard
-        self._items: list[_Words | _Call | Notice] = []
+        self._on_standing = on_standing
+        self._items: list[_Words | _Call | _Shortening | Notice | Changed] = []
         self._plan: Plan | None = None
         self._live: Live | None = None
         self._spinner = Spinner("dots", style="cyan")
@@ -86,6 +128,7 @@ class Screen:
         self._doing = "working"
         self._last_printed = ""
         self.commands: tuple[Command, ...] = ()
+        self.standing = Standing()
 
     # What the client calls ---------------------------------------------------------------------
 
@@ -98,14 +141,21 @@ class Screen:
             self._plan = update
         elif isinstance(update, Commands):
             self.commands = update.commands
+        elif isinstance(update, Compaction):
+            self._compaction(update)
         else:
             self._items.append(update)
+
+    def stands(self, standing: Standing) -> None:
+        self.standing = standing
+        self._on_standing()
 
     async def ask(self, question: Question) -> Option | None:
         call = self._call(question.card.id)
         if call is not None:
             question = Question(call.card.changed(question.card), question.options)
-            call.diff_shown = True
+            call.asked(question.card)
+        live = self._live is not None
         self._flush()
         self._stop_live()
         self._keyboard.keep_typed()
@@ -118,7 +168,8 @@ class Screen:
             self._answered("cancelled")
             raise
         self._answered(option.name if option else "no answer")
-        self._start_live()
+        if live:
+            self._start_live()
         return option
 
     def decided(self, question: Question, option: Option | None) -> None:
@@ -192,6 +243,13 @@ class Screen:
             (item for item in self._items if isinstance(item, _Call) and item.card.id == number), None
         )
 
+    def _compaction(self, update: Compaction) -> None:
+        for item in self._items:
+            if isinstance(item, _Shortening) and item.compaction.id == update.id:
+                item.compaction = item.compaction.changed(update)
+                return
+        self._items.append(_Shortening(Compaction(id=update.id).changed(update)))
+
     async def _key(self, chosen: dict[str, Option]) -> Option | None:
         while key := await self._keyboard.key():
             option = pick(chosen, key)
@@ -215,9 +273,13 @@ class Screen:
             elif isinstance(item, _Call):
                 if not (everything or item.card.ended):
                     return
-                self._print("card", view.card(item.card, self._folder, diffs=not item.diff_shown))
+                self._print("card", item.render(self._folder))
+            elif isinstance(item, _Shortening):
+                if not (everything or item.compaction.ended):
+                    return
+                self._print("notice", view.compaction(item.compaction))
             else:
-                self._print("notice", view.notice(item))
+                self._print("notice", _line(item))
             del self._items[0]
 
     def _words(self, item: _Words, texts: tuple[str, ...]) -> None:
@@ -242,11 +304,11 @@ class Screen:
             if isinstance(item, _Words):
                 parts.append(view.said(item.tail) if item.kind == "agent" else view.thought(item.tail))
             elif isinstance(item, _Call):
-                parts.append(
-                    view.card(item.card, self._folder, diffs=not item.diff_shown, live=not item.card.ended)
-                )
+                parts.append(item.render(self._folder, live=not item.card.ended))
+            elif isinstance(item, _Shortening):
+                parts.append(view.compaction(item.compaction))
             else:
-                parts.append(view.notice(item))
+                parts.append(_line(item))
         if self._plan is not None:
             parts.append(view.plan(self._plan))
         seconds = int(time.monotonic() - self._began)
@@ -263,3 +325,7 @@ class Screen:
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+
+def _line(item: Notice | Changed) -> RenderableType:
+    return view.notice(item) if isinstance(item, Notice) else view.changed(item)

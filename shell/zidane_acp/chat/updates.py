@@ -5,6 +5,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from zidane_acp.chat import told
+from zidane_acp.chat.told import Told
 from zidane_acp.fields import JsonObject, child, objects, text
 from zidane_core.text import is_array
 
@@ -38,6 +40,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A tool call, or what changed of it: None leaves a field as it was."""
 
     id: str
+    name: str | None = None
     title: str | None = None
     kind: str | None = None
     status: str | None = None
@@ -48,6 +51,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """The card after an update."""
         return Card(
             id=self.id,
+            name=self.name if update.name is None else update.name,
             title=self.title if update.title is None else update.title,
             kind=self.kind if update.kind is None else update.kind,
             status=self.status if update.status is None else update.status,
@@ -94,7 +98,40 @@ class Notice(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
-Update: TypeAlias = Said | Card | Plan | Commands | Notice
+class Changed(msgspec.Struct, frozen=True, gc=False):
+    """What is set to something else from now on, each as `Name: value`."""
+
+    words: tuple[str, ...]
+
+
+class Compaction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The conversation is shortened for the model, or what changed of that: None leaves a field as it was.
+
+    `more` is one more piece of the summary.
+    """
+
+    id: str
+    status: str | None = None
+    summary: str | None = None
+    more: str = ""
+    error: str | None = None
+
+    def changed(self, update: "Compaction") -> "Compaction":
+        """The compaction after an update."""
+        summary = self.summary if update.summary is None else update.summary
+        return Compaction(
+            id=self.id,
+            status=self.status if update.status is None else update.status,
+            summary=(summary or "") + update.more if update.more else summary,
+            error=self.error if update.error is None else update.error,
+        )
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ("completed", "failed", "cancelled")
+
+
+Update: TypeAlias = Said | Card | Plan | Commands | Notice | Changed | Compaction
 
 
 class Title(msgspec.Struct, frozen=True, gc=False):
@@ -118,7 +155,7 @@ class Question(msgspec.Struct, frozen=True, gc=False):
     options: tuple[Option, ...]
 
 
-def read_update(update: JsonObject) -> Update | Title | None:
+def read_update(update: JsonObject) -> Update | Title | Told | None:
     """The record of an update; None for kinds that this client does not show."""
     reader = READERS.get(text(update, "sessionUpdate"))
     return None if reader is None else reader(update)
@@ -158,6 +195,7 @@ def _card(update: JsonObject) -> Card:
     content = update.get("content")
     return Card(
         id=text(update, "toolCallId"),
+        name=text(update, "name") or None,
         title=text(update, "title") or None,
         kind=text(update, "kind") or None,
         status=text(update, "status") or None,
@@ -201,12 +239,26 @@ def _notice(update: JsonObject) -> Notice:
     return Notice(text(update, "severity", "info"), ": ".join(word for word in words if word))
 
 
+def _compaction(update: JsonObject) -> Compaction:
+    summary = "".join(block_text(block) for block in objects(update, "summary"))
+    return Compaction(
+        id=text(update, "compactionId"),
+        status=text(update, "status") or None,
+        summary=summary if is_array(update.get("summary")) else None,
+        error=text(update, "error") or None,
+    )
+
+
+def _summary_piece(update: JsonObject) -> Compaction:
+    return Compaction(id=text(update, "compactionId"), more=block_text(child(update, "content")))
+
+
 def _title(update: JsonObject) -> Title | None:
     # Absent means unchanged, null means that there is none any more.
     return Title(text(update, "title")) if "title" in update else None
 
 
-READERS: Final[Mapping[str, Callable[[JsonObject], Update | Title | None]]] = {
+READERS: Final[Mapping[str, Callable[[JsonObject], Update | Title | Told | None]]] = {
     "agent_message_chunk": _said("agent"),
     "agent_thought_chunk": _said("thought"),
     "user_message_chunk": _said("user"),
@@ -215,5 +267,8 @@ READERS: Final[Mapping[str, Callable[[JsonObject], Update | Title | None]]] = {
     "plan": _plan,
     "available_commands_update": _commands,
     "notice": _notice,
+    "compaction_update": _compaction,
+    "compaction_summary_chunk": _summary_piece,
     "session_info_update": _title,
+    **told.READERS,
 }

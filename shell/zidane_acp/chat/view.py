@@ -16,8 +16,19 @@ from rich.text import Text
 
 from zidane_acp.chat.markdown_stream import blocks
 from zidane_acp.chat.safe_text import clip, line, neutral, output
-from zidane_acp.chat.updates import Card, FileDiff, Notice, Output, Plan, Question
+from zidane_acp.chat.updates import (
+    Card,
+    Changed,
+    Compaction,
+    FileDiff,
+    Notice,
+    Output,
+    Plan,
+    Question,
+)
+from zidane_acp.chat.words import compaction_text
 from zidane_acp.fields import JsonObject
+from zidane_core.text import is_array
 
 OUTPUT_LINES: Final = 12
 OUTPUT_LINES_OF: Final[Mapping[str, int]] = {"read": 4, "think": 0}
@@ -25,7 +36,13 @@ OUTPUT_LINES_OF: Final[Mapping[str, int]] = {"read": 4, "think": 0}
 LIVE_LINES: Final = 6
 PROMPT_LINES: Final = 12
 DIFF_LINES: Final = 60
+SUMMARY_LINES: Final = 6
+ARGUMENT: Final = 2000
+LISTED: Final = 100
+"""Values of a list that are shown one a line, at most."""
 LINE_WIDTH: Final = 400
+PLANNING: Final = "switch_mode"
+"""The kind of the call that asks to begin with a plan."""
 MARKS: Final[Mapping[str | None, tuple[str, str]]] = {
     "completed": ("✓", "green"),
     "failed": ("✗", "red"),
@@ -101,6 +118,19 @@ def notice(item: Notice) -> RenderableType:
     return Text.assemble((f"{mark} ", style), (neutral(item.text), style))
 
 
+def changed(item: Changed) -> RenderableType:
+    """What is set to something else, on one line."""
+    return Text("· " + " · ".join(line(words) for words in item.words), style="dim")
+
+
+def compaction(item: Compaction) -> RenderableType:
+    """That the conversation was shortened, and the beginning and the end of what is left of it."""
+    told = Text(f"· {compaction_text(item)}", style="yellow" if item.status == "failed" else "dim")
+    return (
+        Group(told, shown_output(Output(item.summary), SUMMARY_LINES, live=False)) if item.summary else told
+    )
+
+
 def plan(item: Plan) -> RenderableType:
     """The plan with its marks."""
     rows = [Text("Plan", style="bold")]
@@ -120,6 +150,8 @@ def card(item: Card, folder: str = "", *, diffs: bool = True, live: bool = False
         if isinstance(content, FileDiff):
             if diffs:
                 parts.append(diff(content, folder))
+        elif item.kind == PLANNING:
+            parts.append(Padding(said(content.text), (1, 0, 1, 4)))
         else:
             limit = LIVE_LINES if live else OUTPUT_LINES_OF.get(item.kind or "", OUTPUT_LINES)
             parts.append(shown_output(content, limit, live))
@@ -159,26 +191,50 @@ def _diff_rows(old: str, new: str) -> Iterator[Text]:
 
 
 def question(item: Question, folder: str = "") -> RenderableType:
-    """What is asked: the whole call, with its change or its arguments."""
-    parts: list[RenderableType] = [
+    """What is asked: the whole call, with its change, its plan or its arguments."""
+    plans = plans_of(item.card)
+    parts: list[RenderableType] = [Padding(said(one.text), (0, 0, 1, 2)) for one in plans]
+    parts.append(
         Text.assemble(
             ("? ", "bold yellow"), (neutral(item.card.title or "Tool call"), "bold"), overflow="fold"
         )
-    ]
+    )
     changes = [content for content in item.card.content or () if isinstance(content, FileDiff)]
     parts.extend(diff(change, folder) for change in changes)
-    # A command is its own title; saying it twice hides what else there is.
-    told = {name: value for name, value in (item.card.raw_input or {}).items() if value != item.card.title}
+    # A command is its own title, and a plan stands above; saying it twice hides what else there is.
+    seen = (item.card.title, *(one.text for one in plans))
+    given = (item.card.raw_input or {}).items()
+    told = {name: value for name, value in given if value not in seen and value != []}
     if told and not changes:
         parts.append(Padding(Text("\n".join(arguments(told)), style="dim"), (0, 0, 0, 4)))
     return Group(*parts)
 
 
+def plans_of(item: Card) -> tuple[Output, ...]:
+    """The texts of a plan that is asked about."""
+    planning = item.kind == PLANNING
+    return tuple(content for content in item.content or () if planning and isinstance(content, Output))
+
+
 def arguments(raw: JsonObject) -> Iterable[str]:
-    """The arguments of a call, one a line, long ones clipped."""
+    """The arguments of a call, one a line, long ones clipped; a list of words is a line for each."""
     for name, value in raw.items():
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        yield f"{line(name)}: {clip(neutral(shown), 2000)}"
+        words = _words(value)
+        if len(words) == 1:
+            yield f"{line(name)}: {clip(neutral(words[0]), ARGUMENT)}"
+            continue
+        yield f"{line(name)}:"
+        yield from (f"  {clip(line(word), ARGUMENT)}" for word in words[:LISTED])
+        if len(words) > LISTED:
+            yield f"  … {len(words) - LISTED} more …"
+
+
+def _words(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    words = tuple(word for word in value if isinstance(word, str)) if is_array(value) else ()
+    whole = is_array(value) and len(words) == len(value) > 0
+    return words if whole else (json.dumps(value, ensure_ascii=False),)
 
 
 class Tail:

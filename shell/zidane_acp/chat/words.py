@@ -1,12 +1,14 @@
 """What the client itself says: the first line, errors, stop reasons."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from zidane_acp.chat.connection import RpcError
+from zidane_acp.chat.login import AUTH_REQUIRED, wanted_text
 from zidane_acp.chat.opening import Opened
 from zidane_acp.chat.safe_text import line
+from zidane_acp.chat.updates import Compaction
 from zidane_acp.fields import child, objects, text
 
 USAGE: Final = 2
@@ -16,6 +18,11 @@ STOPPED: Final[Mapping[str, str]] = {
     "max_turn_requests": "The turn reached its limit of model rounds; say “continue” to go on.",
     "refusal": "The model refused to answer this.",
     "cancelled": "Cancelled.",
+}
+COMPACTIONS: Final[Mapping[str | None, str]] = {
+    "completed": "The conversation was shortened for the model.",
+    "cancelled": "Shortening the conversation was cancelled.",
+    "failed": "The conversation could not be shortened.",
 }
 NEXT: Final[Mapping[str, str]] = {
     "auth": "`zidane-acp doctor` shows which keys are found.",
@@ -47,14 +54,22 @@ def _model(opened: Opened) -> str:
     return ""
 
 
-def error_text(error: RpcError) -> str:
-    """One plain sentence, with the next step where the agent gave none."""
+def error_text(error: RpcError, agent: Iterable[str] = ()) -> str:
+    """One plain sentence, with the next step where the agent gave none; `agent` is the command that starts the agent."""
+    if error.code == AUTH_REQUIRED:
+        return wanted_text(error, agent)
     message = line(error.message) or f"The agent reported error {error.code} without a message."
     details = error.data.get("details")
     if isinstance(details, str) and details and details not in message:
         message = f"{message.rstrip('.')}: {line(details)}"
     step = NEXT.get(text(error.data, "kind"), "")
     return f"{message} {step}" if step and step not in message else message
+
+
+def compaction_text(item: Compaction) -> str:
+    """How the shortening of the conversation stands, in one sentence."""
+    words = COMPACTIONS.get(item.status, "Shortening the conversation …")
+    return f"{words} {line(item.error)}" if item.error else words
 
 
 def usage_problem(own: bool, exit_code: int | None, last_words: tuple[str, ...]) -> str | None:
