@@ -22,9 +22,9 @@ PATIENCE = 30.0
 class Terminal:
     """A program on a pseudo terminal; `seen` is all it wrote, without escape sequences."""
 
-    def __init__(self, command: tuple[str, ...], home: Path, cwd: Path) -> None:
+    def __init__(self, command: tuple[str, ...], home: Path, cwd: Path, columns: int = 100) -> None:
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
         kept = {
             name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "LANG", "TMPDIR")
         }

@@ -152,7 +152,9 @@ class Conversation:
         )
         title = line(error.message).rstrip(".") or "Log in"
         with self._keyboard.quiet():
-            option = await self._screen.ask(Question(Card(id="", title=f"{title}: how?"), options))
+            option = await self._screen.ask(
+                Question(Card(id="", title=f"{title}. How do you want to log in?"), options)
+            )
         return next((way for way in ways if option is not None and way.id == option.id), None)
 
     async def _logged_in_by_program(self, way: Method) -> bool:

@@ -21,14 +21,19 @@ PLACEHOLDER = "Ask something · / lists commands · Ctrl-D leaves"
 
 
 class SlashCompleter(Completer):
-    """Completes `/name` at the start of the text."""
+    """Completes `/name` at the start of the text, and behind the name of an option its values."""
 
-    def __init__(self, commands: Callable[[], tuple[Command, ...]]) -> None:
+    def __init__(self, commands: Callable[[], tuple[Command, ...]], standing: Callable[[], Standing]) -> None:
         self._commands = commands
+        self._standing = standing
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         typed = document.text_before_cursor
-        if not typed.startswith("/") or any(character.isspace() for character in typed):
+        name, gap, value = typed[1:].partition(" ")
+        if not typed.startswith("/") or any(character.isspace() for character in name + value):
+            return
+        if gap:
+            yield from self._values(name, value)
             return
         for command in self._commands():
             if command.name.startswith(typed[1:]):
@@ -38,6 +43,19 @@ class SlashCompleter(Completer):
                     start_position=-len(typed),
                     display=clip(f"/{line(command.name)}{hint}", 40),
                     display_meta=clip(line(command.description), 80),
+                )
+
+    def _values(self, name: str, value: str) -> Iterable[Completion]:
+        if all(command.name != name for command in self._commands()):
+            return
+        named = (one for one in self._standing().options if name in (one.id, one.name.lower()))
+        for choice in (choice for option in named for choice in option.choices):
+            if value in choice.id:
+                yield Completion(
+                    choice.id,
+                    start_position=-len(value),
+                    display=clip(line(choice.id), 40),
+                    display_meta=clip(line(choice.name), 80),
                 )
 
 
@@ -55,7 +73,7 @@ class PromptLine:
         self._standing = standing
         self._session: PromptSession[str] = PromptSession(
             history=open_history(folder),
-            completer=SlashCompleter(commands),
+            completer=SlashCompleter(commands, standing),
             key_bindings=_bindings(next_mode),
             complete_while_typing=True,
             multiline=False,

@@ -151,7 +151,7 @@ def card(item: Card, folder: str = "", *, diffs: bool = True, live: bool = False
             if diffs:
                 parts.append(diff(content, folder))
         elif item.kind == PLANNING:
-            parts.append(Padding(said(content.text), (1, 0, 1, 4)))
+            parts.append(Padding(Trimmed(said(content.text)), (1, 0, 1, 4)))
         else:
             limit = LIVE_LINES if live else OUTPUT_LINES_OF.get(item.kind or "", OUTPUT_LINES)
             parts.append(shown_output(content, limit, live))
@@ -193,7 +193,7 @@ def _diff_rows(old: str, new: str) -> Iterator[Text]:
 def question(item: Question, folder: str = "") -> RenderableType:
     """What is asked: the whole call, with its change, its plan or its arguments."""
     plans = plans_of(item.card)
-    parts: list[RenderableType] = [Padding(said(one.text), (0, 0, 1, 2)) for one in plans]
+    parts: list[RenderableType] = [Padding(Trimmed(said(one.text)), (0, 0, 1, 2)) for one in plans]
     parts.append(
         Text.assemble(
             ("? ", "bold yellow"), (neutral(item.card.title or "Tool call"), "bold"), overflow="fold"

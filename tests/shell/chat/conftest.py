@@ -23,8 +23,8 @@ def start(home: Path, tmp_path: Path) -> Iterator[Start]:
     cwd = tmp_path / "work"
     cwd.mkdir()
 
-    def run(*words: str) -> Terminal:
-        opened.append(Terminal((*PROGRAM, *words), home, cwd))
+    def run(*words: str, columns: int = 100) -> Terminal:
+        opened.append(Terminal((*PROGRAM, *words), home, cwd, columns))
         return opened[-1]
 
     yield run

@@ -81,12 +81,12 @@ def answered(question, result):
 
 def prompt(number, words):
     if words == "plan":
-        return ask(
-            number, "Begin with this plan?", "switch_mode", PLAN, name="exit_plan", rawInput={"plan": PLAN}
-        )
+        ask(number, "Begin with this plan?", "switch_mode", PLAN, name="exit_plan", rawInput={"plan": PLAN})
+        return
     if words == "trust":
         raw = {"folders": ["/w"], "instructions": ["/w/AGENTS.md", "/w/b/AGENTS.md"], "commands": []}
-        return ask(number, "Use the instructions of /w", "other", "", name="trust", rawInput=raw)
+        ask(number, "Use the instructions of /w", "other", "", name="trust", rawInput=raw)
+        return
     if words == "use":
         update("usage_update", used=30_000, size=200_000, cost={"amount": 0.25, "currency": "USD"})
     if words == "change":
@@ -102,8 +102,13 @@ def prompt(number, words):
             content={"type": "text", "text": f"What was{HOSTILE} said."},
         )
         update("compaction_update", compactionId="k", status="completed")
+    if words == "commands":
+        update(
+            "available_commands_update", availableCommands=[{"name": "model", "description": "Choose one"}]
+        )
     if words == "login":
-        return send(id=number, error={"code": -32000, "message": "No key is there."})
+        send(id=number, error={"code": -32000, "message": "No key is there."})
+        return
     say(f"did {words}")
     send(id=number, result={"stopReason": "end_turn"})
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from zidane_acp.chat.connection import RpcError
 from zidane_acp.chat.markdown_stream import blocks, split
 from zidane_acp.chat.opening import Opened
-from zidane_acp.chat.policy import decider
+from zidane_acp.chat.policy import BY_POLICY, ONLY_THE_USER, decider, refusal
 from zidane_acp.chat.question_keys import keys, pick
 from zidane_acp.chat.safe_text import clip, line, neutral, output
 from zidane_acp.chat.updates import (
@@ -187,6 +187,24 @@ def test_our_own_agent_has_the_policy_itself(policy: PermissionPolicy) -> None:
     assert decider(policy, own=True, can_ask=True)(question("edit")) == "ask"
 
 
+@pytest.mark.parametrize(
+    ("policy", "own", "card", "said"),
+    [
+        ("ask", True, Card(id="c", kind="edit"), BY_POLICY),
+        ("ask", True, Card(id="c", kind="other"), BY_POLICY),
+        ("allow-all", True, Card(id="c", kind="edit"), ONLY_THE_USER),
+        ("ask", True, Card(id="c", kind="switch_mode"), ONLY_THE_USER),
+        ("ask", True, Card(id="c", kind="other", name="trust"), ONLY_THE_USER),
+        ("ask", False, Card(id="c", kind="switch_mode"), BY_POLICY),
+        ("ask", False, Card(id="c", kind="other", name="trust"), BY_POLICY),
+    ],
+)
+def test_a_refusal_names_the_policy_only_where_it_would_help(
+    policy: PermissionPolicy, own: bool, card: Card, said: str
+) -> None:
+    assert refusal(policy, own=own)(Question(card, ())) == said
+
+
 def test_the_user_is_asked_where_there_is_one() -> None:
     assert decider("ask", own=False, can_ask=True)(question("edit")) == "ask"
     assert decider("read-only", own=False, can_ask=True)(question("edit")) == "reject"
@@ -219,6 +237,11 @@ def test_errors_are_a_sentence_with_a_next_step() -> None:
         == "Internal error: disk full"
     )
     assert error_text(RpcError(-5, "")) == "The agent reported error -5 without a message."
+    wanted = error_text(RpcError(-32000, "", {"authMethods": [{"id": "x", "type": "env_var"}, {"id": "y"}]}))
+    assert wanted == (
+        "The agent wants a login first: authentication required. It offers: y. "
+        "Log in with the agent's own program, then start the chat again."
+    )
     assert ended_text(-9, ()) == "The agent has ended by signal 9. Run it with --log-level debug to see more."
     assert (
         ended_text(1, ("a", "", "b\x1b[2J"))

@@ -4,12 +4,25 @@ import io
 import os
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from zidane_acp.chat import view
 from zidane_acp.chat.keyboard import Keyboard
 from zidane_acp.chat.screen import Screen
-from zidane_acp.chat.updates import Card, FileDiff, Notice, Option, Output, Plan, Question, Said, Step, Update
+from zidane_acp.chat.updates import (
+    Card,
+    Compaction,
+    FileDiff,
+    Notice,
+    Option,
+    Output,
+    Plan,
+    Question,
+    Said,
+    Step,
+    Update,
+)
 
 FOLDER = os.path.abspath(os.sep + "work")
 
@@ -104,6 +117,41 @@ def test_a_question_shows_the_whole_call_once() -> None:
     card = Card(id="c", title="make test", raw_input={"command": "make test", "cwd": "/x", "env": {"A": 1}})
     lines = [line.strip() for line in rendered(view.question(Question(card, options))).splitlines()]
     assert lines == ["? make test", "cwd: /x", 'env: {"A": 1}']
+
+
+def test_lists_of_words_are_a_line_each_and_empty_ones_are_left_out() -> None:
+    raw: dict[str, object] = {"one": ["a"], "more": ["b\n", "c"], "none": [], "mixed": ["d", 1]}
+    raw["many"] = ["x"] * 102
+    card = Card(id="c", title="T", raw_input=raw)
+    lines = [line.strip() for line in rendered(view.question(Question(card, ()))).splitlines()]
+    assert lines[:7] == ["? T", "one: a", "more:", "b", "c", 'mixed: ["d", 1]', "many:"]
+    assert lines[7:] == ["x"] * 100 + ["… 2 more …"]
+
+
+PLANNED = Card(id="c", title="Begin?", kind="switch_mode", content=(Output("# P\n\n**do** it"),))
+
+
+def test_a_plan_stands_before_its_question_as_markdown_and_only_once() -> None:
+    raw: dict[str, object] = {"plan": "# P\n\n**do** it", "why": "so"}
+    asked = Question(replace(PLANNED, raw_input=raw), ())
+    lines = [line.strip() for line in rendered(view.question(asked)).splitlines()]
+    assert lines == ["P", "", "do it", "", "? Begin?", "why: so"]
+
+
+def test_a_plan_nobody_was_asked_about_is_on_its_card() -> None:
+    assert shown(PLANNED, Card(id="c", status="completed")) == ["✓ Begin?", "    P", "    do it"]
+
+
+def test_a_compaction_says_how_it_went_and_shows_little_of_what_is_left() -> None:
+    summary = "\n".join(f"line {number}" for number in range(50))
+    done = Compaction(id="k", status="completed", summary=summary)
+    lines = shown(Compaction(id="k", status="in_progress"), done, Said("agent", "on", "m"))
+    assert lines[:2] == ["· The conversation was shortened for the model.", "    line 0"]
+    assert (len(lines), lines[-2:]) == (9, ["    line 49", "on"])
+    failed = Compaction(id="k", status="failed", error="The model\x1b[2J is gone.")
+    assert shown(failed) == ["· The conversation could not be shortened. The model␛[2J is gone."]
+    assert shown(Compaction(id="k", status="cancelled")) == ["· Shortening the conversation was cancelled."]
+    assert shown(Compaction(id="k", status="in_progress")) == ["· Shortening the conversation …"]
 
 
 def test_hidden_characters_of_a_command_are_seen_in_the_question() -> None:
