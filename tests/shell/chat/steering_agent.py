@@ -149,6 +149,7 @@ def answer(method, params):
         return {"configOptions": options()}
     if method == "session/set_mode":
         VALUES["mode"] = params["modeId"]
+        update("current_mode_update", currentModeId=params["modeId"])
     return {}
 
 

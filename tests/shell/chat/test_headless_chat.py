@@ -200,7 +200,7 @@ def test_whom_to_trust_is_no_matter_of_the_policy(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "AGENTS.md").write_text("Be brief.\n")
     done = chat("--cwd", str(tmp_path), "--permission", "allow-edits", "-p", "/count 2")
-    assert (done.returncode, done.stdout.strip()) == (0, "1 2")
+    assert (done.returncode, done.stdout.split()) == (0, ["1", "2"])
     refused = f"refused: Use the instructions of {os.path.realpath(tmp_path)}"
     assert f"{refused} (only you can answer this; run it on a terminal)" in done.stderr.splitlines()
 
