@@ -13,8 +13,11 @@ import msgspec
 from zidane_core.agent import pages
 from zidane_core.agent.pages import Pages
 from zidane_core.agent.repairing import INTERRUPTED
+from zidane_core.convert.hints import for_model
 from zidane_core.data import history, models
 from zidane_core.data.content import Text
+
+_FOR_THE_USER: Final = "[All of the output was for the user.]"
 
 
 class View(msgspec.Struct, frozen=True, gc=False):
@@ -26,7 +29,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
 def _user(view: View, entry: history.UserSaid) -> View:
     view = _answered(view)
-    message = models.UserMessage(entry.parts)
+    message = models.UserMessage(for_model(entry.parts))
     return View(pages.append(view.messages, message), len(view.messages))
 
 
@@ -34,7 +37,7 @@ def _attached(view: View, entry: history.Attached) -> View:
     final = pages.last(view.messages)
     if not isinstance(final, models.UserMessage):
         return view  # of a prompt that could not be read
-    given = {one.position: one.parts for one in entry.given}
+    given = {one.position: for_model(one.parts) for one in entry.given}
     parts = tuple(part for at, own in enumerate(final.parts) for part in given.get(at, (own,)))
     return View(pages.replace_last(view.messages, models.UserMessage(parts)), view.mark)
 
@@ -86,7 +89,8 @@ def _call(view: View, entry: history.CallMade) -> View:
 def _result(view: View, entry: history.ResultMade) -> View:
     if entry.call not in {call.id for call in _open_calls(view)}:
         return view  # of a call that could not be read
-    result = models.CallResult(entry.call, entry.name, entry.content, entry.failed)
+    content = for_model(entry.content) or ((Text(_FOR_THE_USER),) if entry.content else ())
+    result = models.CallResult(entry.call, entry.name, content, entry.failed)
     final = pages.last(view.messages)
     if isinstance(final, models.ResultsMessage):
         earlier = pages.truncate(view.messages, len(view.messages) - 1)
