@@ -100,3 +100,14 @@ def test_after_a_load_the_meter_stands_where_it_stood(method: str) -> None:
     assert meter(again) == [{"used": 11_000, "size": 100_000, "cost": usd(0.012)}]
     turn(again, session, (used(input=11_000, output=0), *said("ok")))
     assert meter(again)[-1] == {"used": 11_000, "size": 100_000, "cost": usd(0.023)}
+
+
+def test_what_a_title_costs_counts_too() -> None:
+    driver, session = ready(with_(ALL, store=False, titles=True))
+    driver.prompt(session)
+    driver.round((used(input=10_000, output=0), *said("ok")))
+    (title,) = driver.model_jobs()
+    driver.round((used(input=2_000, output=500), *said("A title")), title)
+    driver.prompt(session)
+    driver.round((used(input=11_000, output=0), *said("ok")))
+    assert meter(driver)[-1]["cost"] == usd(0.010 + 0.002 + 0.001 + 0.011)
