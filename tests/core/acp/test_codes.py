@@ -1,6 +1,6 @@
 """Every code of an error has its occasion."""
 
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from support.driver import Driver, ready
@@ -10,58 +10,71 @@ from zidane_core.data import models
 from zidane_core.faults import ErrorCode, provider_fault
 
 
-def last(driver: Driver) -> int:
-    code: int = driver.frames[-1]["error"]["code"]
-    return code
+def asked(method: str, **params: object) -> Callable[[], Driver]:
+    """Something that is asked of an agent with one open session."""
+
+    def ask() -> Driver:
+        driver, _ = ready()
+        driver.request(method, **params)
+        return driver
+
+    return ask
 
 
-@pytest.mark.parametrize(
-    ("data", "code"),
-    [
-        (b"{not json", ErrorCode.PARSE_ERROR),
-        (b"[]", ErrorCode.INVALID_REQUEST),
-        (b'{"jsonrpc":"2.0","id":null,"method":7}', ErrorCode.INVALID_REQUEST),
-    ],
-)
-def test_what_is_no_request(data: bytes, code: int) -> None:
-    driver, _ = ready()
-    driver.bytes(data)
-    assert last(driver) == code
+def sent(data: bytes) -> Callable[[], Driver]:
+    """Something that is no request."""
+
+    def send() -> Driver:
+        driver, _ = ready()
+        driver.bytes(data)
+        return driver
+
+    return send
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "code"),
-    [
-        ("nothing", {}, ErrorCode.METHOD_NOT_FOUND),
-        ("session/new", {"cwd": 7}, ErrorCode.INVALID_PARAMS),
-        ("session/prompt", {"sessionId": "none", "prompt": []}, ErrorCode.RESOURCE_NOT_FOUND),
-    ],
-)
-def test_what_cannot_be_done(method: str, params: Any, code: int) -> None:
-    driver, _ = ready()
-    driver.request(method, **params)
-    assert last(driver) == code
-
-
-def test_what_comes_too_early() -> None:
+def too_early() -> Driver:
     driver = Driver()
     driver.request("session/new", cwd="/project", mcpServers=[])
-    assert last(driver) == ErrorCode.NOT_INITIALIZED
+    return driver
 
 
-@pytest.mark.parametrize(
-    ("kind", "code"), [("auth", ErrorCode.AUTH_REQUIRED), ("billing", ErrorCode.INTERNAL_ERROR)]
-)
-def test_what_a_provider_refuses(kind: str, code: int) -> None:
-    driver, session = ready()
-    driver.prompt(session)
-    driver.round((models.Broke(provider_fault(kind, "No.", provider="test")),))
-    assert last(driver) == code
-
-
-def test_what_the_end_of_the_connection_cut_short() -> None:
+def cut_short() -> Driver:
     driver, _ = ready()
     driver.request("session/new", cwd="/project", mcpServers=[])
     driver.close()
     driver.finish(driver.only(lambda what: isinstance(what, Wait)))
-    assert last(driver) == ErrorCode.REQUEST_CANCELLED
+    return driver
+
+
+def refused_by_a_provider(kind: str) -> Callable[[], Driver]:
+    def refuse() -> Driver:
+        driver, session = ready()
+        driver.prompt(session)
+        driver.round((models.Broke(provider_fault(kind, "No.", provider="test")),))
+        return driver
+
+    return refuse
+
+
+OCCASIONS = [
+    (ErrorCode.PARSE_ERROR, sent(b"{not json")),
+    (ErrorCode.INVALID_REQUEST, sent(b"[]")),
+    (ErrorCode.INVALID_REQUEST, sent(b'{"jsonrpc":"2.0","id":null,"method":7}')),
+    (ErrorCode.METHOD_NOT_FOUND, asked("nothing")),
+    (ErrorCode.INVALID_PARAMS, asked("session/new", cwd=7)),
+    (ErrorCode.RESOURCE_NOT_FOUND, asked("session/close", sessionId="none")),
+    (ErrorCode.NOT_INITIALIZED, too_early),
+    (ErrorCode.AUTH_REQUIRED, refused_by_a_provider("auth")),
+    (ErrorCode.INTERNAL_ERROR, refused_by_a_provider("billing")),
+    (ErrorCode.REQUEST_CANCELLED, cut_short),
+]
+
+
+@pytest.mark.parametrize(("code", "occasion"), OCCASIONS)
+def test_every_code_has_its_occasion(code: ErrorCode, occasion: Callable[[], Driver]) -> None:
+    assert occasion().frames[-1]["error"]["code"] == code
+
+
+def test_no_code_is_forgotten() -> None:
+    """All but that of newer protocol versions, which is only understood."""
+    assert {code for code, _ in OCCASIONS} == {*ErrorCode} - {ErrorCode.UNSUPPORTED_VERSION}
