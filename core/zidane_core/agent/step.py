@@ -20,6 +20,7 @@ from zidane_core.agent import (
     opening,
     owing,
     pump,
+    remembering,
     resting,
     rounds,
     saving,
@@ -47,7 +48,7 @@ from zidane_core.agent.events import (
     Stopped,
 )
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.permission import read_answer
+from zidane_core.agent.question import offered, read_answer
 from zidane_core.agent.state import Agent, Call, Choosing, Link, Listing, Options, Setup, Thread, Turn
 from zidane_core.data.models import Broke
 from zidane_core.data.tools import ToolOutput
@@ -202,6 +203,7 @@ _THREAD_JOBS: Final[
         lambda options, thread, event: naming.ended(thread, event.outcome),
     ),
     (lambda thread, key: key == thread.idle, _rested),
+    (remembering.is_of, remembering.ended),
     (
         lambda thread, key: key == thread.store.pause,
         lambda options, thread, _: saving.paused(options, thread),
@@ -276,7 +278,8 @@ def _answered(agent: Agent, event: Answered) -> Step:
             return agent, ()
         moved = pump.got(agent.options, thread, turn, *found, event.value)
         return with_thread(agent, thread, moved, event.now)
-    decision = read_answer(asking.offered is not None, event.value)
+    options = offered(asking.offered is not None, asking.lasting)
+    decision = read_answer(options, event.value)
     call = replace(asking, ask="")
     thread_now = moves.with_call(thread, turn, call)
     return with_thread(agent, thread, deciding.decided(agent.options, thread_now, call, decision), event.now)
