@@ -21,7 +21,7 @@ from zidane_core.text import clean, decode_json, is_object
 def announce(options: Options, thread: Thread, turn: Turn, called: models.Called) -> Moved:
     """A complete call came from the model: give it an id of our own, log it and show its card."""
     called = replace(called, name=clean(called.name), arguments=clean(called.arguments))
-    tools = offering.tools_of(options, thread)
+    tools = offering.all_of(options, thread)
     spec = next((tool for tool in tools if tool.name == called.name), None)
     number = thread.calls + 1
     call = _read(thread, spec, called, f"call_{thread.tag}_{number}")

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from zidane_core.agent import calls, moves, pump, remembering, turns
 from zidane_core.agent.effects import DropPeer, Effect, Log
+from zidane_core.agent.leaving_plan import KEEP_PLANNING
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.permission import AskUser, Verdict, decide
@@ -25,7 +26,9 @@ def decided(options: Options, thread: Thread, call: Call, decision: Decision) ->
     if decision.kind == "cancelled":
         return turns.stop(options, thread, "cancelled")
     if decision.kind == "refused":
-        thread, effects = calls.finish(options, thread, turn, call, failed(decision.reason))
+        leaving = call.spec is not None and call.spec.access == "mode" and not decision.remark
+        reason = KEEP_PLANNING if leaving else decision.reason
+        thread, effects = calls.finish(options, thread, turn, call, failed(reason))
         return _then_pump(options, (thread, (*remark, *effects)))
     thread = moves.with_call(thread, turn, replace(call, phase="allowed", granted=True))
     remember = _REMEMBER.get(decision.kind)

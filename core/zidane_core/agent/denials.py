@@ -122,10 +122,17 @@ def _sweeps(words: tuple[str, ...]) -> bool:
 
 # Commands ------------------------------------------------------------------------------------------
 
-_WRAPPERS: Final = frozenset(
+
+def _set(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_WRAPPERS: Final = _set(
     "sudo doas env time nohup nice ionice timeout xargs command exec builtin stdbuf setsid chroot busybox toybox find fd "
-    "parallel watch strace ltrace caffeinate then do else if while until elif ! { && || eval nix run npx".split()
+    "parallel watch strace ltrace caffeinate eval npx then do else if while until elif ! {"
 )
+"""Programs and words of the shell that run what stands behind them."""
+
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*\+?=")
 _SAME_LETTERS: Final = str.maketrans("R", "r")
 _LONG: Final = (("r", "--recursive"), ("f", "--force"))
@@ -186,4 +193,3 @@ def _letters(words: tuple[str, ...], letters: str) -> bool:
     given |= {letter for letter, long in _LONG if any(_is_long(long, word) for word in words)}
     wanted = set(letters.translate(_SAME_LETTERS))
     return wanted - {"*"} <= given and ("*" not in wanted or any(word.startswith("-") for word in words))
-

@@ -1,6 +1,6 @@
 """What a prompt needs before the model sees it (ring 2), one after the other.
 
-The MCP servers that are still starting get a little time; a slash command of a server is filled in; files that links
+The MCP servers that are still starting get a little time; a slash command is answered or filled in; files that links
 name are read, from the disk and then from the editor, which may know better; pictures that are too large shrink. What the
 model is given in the place of a part is an entry of the log, so that a later round and another program see the same.
 """
@@ -12,7 +12,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from zidane_core import lines
-from zidane_core.agent import moves, pages, rounds, server_tools, servers
+from zidane_core.agent import (
+    model_names,
+    moves,
+    pages,
+    permission,
+    rounds,
+    server_tools,
+    servers,
+    slash,
+    slash_answers,
+)
 from zidane_core.agent.editor_files import NOTES, Seen, Standing, compare, digest, remembered
 from zidane_core.agent.effects import AskPeer, DropPeer, Effect, Start, Stop
 from zidane_core.agent.events import (
@@ -28,10 +38,11 @@ from zidane_core.agent.machines import problem_of
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.peer import Dismissed, FileText, PeerAnswer, ReadFile
 from zidane_core.agent.signals import give_up
-from zidane_core.agent.state import Gathering, Link, Options, Thread, Turn
+from zidane_core.agent.state import Command, Gathering, Link, Options, Thread, Turn
 from zidane_core.agent.work import GetMcpPrompt, ReadAttachments, Wait
 from zidane_core.data import content, history
 from zidane_core.data.models import UserMessage
+from zidane_core.data.project import UserCommand
 from zidane_core.models.picture_size import excess_of
 
 EDITOR_WITHIN: Final = 5.0
@@ -75,19 +86,23 @@ def _servers(options: Options, thread: Thread, turn: Turn, gathering: Gathering)
     return _with(thread, turn, replace(gathering, wait=wait)), (Start(wait, Wait(patience)),)
 
 
-# A slash command of a server -----------------------------------------------------------------------
+# A slash command ----------------------------------------------------------------------------------
 
 
 def _prompt(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
     if gathering.job:
         return thread, ()
-    parts = _parts(thread)
-    first = parts[0] if parts else None
-    called = servers.command_of(options, thread, first.text) if isinstance(first, content.Text) else None
+    called = slash.called(options, thread, _parts(thread))
     on = _with(thread, turn, replace(gathering, stage="attachments"))
     if called is None:
         return on, ()
     command, rest = called
+    if isinstance(command, UserCommand):
+        return _stands_for(on, slash.expanded(command, rest)), ()
+    if isinstance(command, Command):
+        if command.name == "init":
+            return _stands_for(on, f"{slash_answers.INIT}\n\n{rest}".strip()), ()
+        return slash_answers.answer(options, thread, turn, command.name, rest)
     arguments = server_tools.arguments_of(command.prompt, rest)
     lacking = server_tools.lacking(command.prompt, arguments)
     if lacking:
@@ -98,6 +113,16 @@ def _prompt(options: Options, thread: Thread, turn: Turn, gathering: Gathering) 
         session=thread.id, server=command.server, prompt=command.prompt.name, arguments=arguments
     )
     return _with(thread, turn, replace(gathering, job=job)), (Start(job, get),)
+
+
+def _stands_for(thread: Thread, text: str) -> Thread:
+    """The model is given this text in the place of the command."""
+    turn = thread.turn
+    gathering = None if turn is None else turn.gathering
+    if turn is None or gathering is None:
+        return thread
+    given = (*gathering.given, history.Given(0, (content.Text(text),)))
+    return _with(thread, turn, replace(gathering, given=given))
 
 
 def _prompted(
@@ -118,7 +143,7 @@ def _prompted(
 def _attachments(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
     if gathering.job:
         return thread, ()
-    model = rounds.choice(options, thread)
+    model = model_names.chosen(options, thread)
     parts = tuple(enumerate(_parts(thread)))
     links = tuple(
         (at, part) for at, part in parts if isinstance(part, content.Link) and part.uri[:5].lower() == "file:"
@@ -139,6 +164,7 @@ def _attachments(options: Options, thread: Thread, turn: Turn, gathering: Gather
         image_bytes=model.image_bytes,
         images_taken=model.images,
         documents_taken=model.documents,
+        denied=permission.denials_of(options, thread).paths,
     )
     return _with(thread, turn, replace(gathering, job=job)), (Start(job, read),)
 

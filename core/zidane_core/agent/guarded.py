@@ -41,9 +41,7 @@ def names_guarded(line: str, cwd: str, protected: tuple[str, ...]) -> bool:
 
 def _any(paths: Iterable[Segments], protected: tuple[str, ...]) -> bool:
     folders = tuple(segments(folder, "/") for folder in protected)
-    return any(
-        any(map(_is_known, path)) or any(fits(folder, path) for folder in folders) for path in paths
-    )
+    return any(any(map(_is_known, path)) or any(fits(folder, path) for folder in folders) for path in paths)
 
 
 def _is_known(segment: str) -> bool:

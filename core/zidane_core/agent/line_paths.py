@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from zidane_core.agent.shell_lines import Simple, program_name
@@ -69,7 +70,7 @@ def _entered(command: Simple) -> Iterator[str]:
     words = command.words
     if program_name(words[0] if words else "") in _ENTERS:
         yield from (word for word in words[1:] if not word.startswith("-"))
-    yield from (word for flag, word in zip(words, words[1:], strict=False) if flag == "-C")
+    yield from (word for flag, word in pairwise(words) if flag == "-C")
 
 
 def pieces_of(word: str) -> Iterator[str]:

@@ -4,11 +4,11 @@ The model is asked between turns, where a host allows it. Whatever goes wrong th
 """
 
 import re
-from typing import Final
+from typing import Final, TypeGuard
 
 from msgspec.structs import replace
 
-from zidane_core.agent import moves, rounds
+from zidane_core.agent import model_names, moves, slash
 from zidane_core.agent.effects import Effect, Start, Stop, Tell, TitleShown
 from zidane_core.agent.events import JobOutcome, Ok, Progress
 from zidane_core.agent.moves import Moved
@@ -32,13 +32,17 @@ _SPACE: Final = re.compile(r"\s+")
 _ORNAMENT: Final = "\"'`*_#“”„«» "
 
 
-def name(thread: Thread) -> Moved:
-    """Give a thread that has no title one from its first prompt."""
+def name(options: Options, thread: Thread) -> Moved:
+    """Give a thread that has no title one from its first prompt that is more than a command to the agent itself."""
     if thread.title.text:
         return thread, ()
-    first = next((entry for entry in thread.log if isinstance(entry, history.UserSaid)), None)
+    first = next((entry for entry in thread.log if _is_prompt(entry, options, thread)), None)
     text = "" if first is None else from_prompt(first.parts)
     return _entitle(thread, history.TitleSet(text)) if text else (thread, ())
+
+
+def _is_prompt(entry: history.Entry, options: Options, thread: Thread) -> TypeGuard[history.UserSaid]:
+    return isinstance(entry, history.UserSaid) and not slash.is_aside(options, thread, entry.parts)
 
 
 def from_prompt(parts: tuple[Part, ...]) -> str:
@@ -78,10 +82,10 @@ def ask(options: Options, thread: Thread) -> Moved:
     title = thread.title
     if not options.titles or title.asked or not title.text:
         return thread, ()
-    prompt, answer = _excerpts(thread)
+    prompt, answer = _excerpts(options, thread)
     if not prompt or not answer:
         return thread, ()
-    model = rounds.choice(options, thread)
+    model = model_names.chosen(options, thread)
     request = models.ModelRequest(
         model=model,
         system=ASK,
@@ -93,10 +97,10 @@ def ask(options: Options, thread: Thread) -> Moved:
     return thread, (Start(job, RunModel(request, f"{thread.id}/title")),)
 
 
-def _excerpts(thread: Thread) -> tuple[str, str]:
+def _excerpts(options: Options, thread: Thread) -> tuple[str, str]:
     prompt = answer = ""
     for entry in thread.log:
-        if isinstance(entry, history.UserSaid) and not prompt:
+        if not prompt and _is_prompt(entry, options, thread):
             prompt = " ".join(part.text for part in entry.parts if isinstance(part, Text))[:EXCERPT]
         elif isinstance(entry, history.TextSaid) and prompt:
             answer = entry.text[:EXCERPT]

@@ -14,15 +14,16 @@ from msgspec.structs import replace
 
 from zidane_core.agent import (
     log,
+    model_names,
     moves,
     pages,
     records,
     repairing,
     replaying,
     restoring,
-    rounds,
     saving,
     servers,
+    settings,
     titles,
 )
 from zidane_core.agent.effects import (
@@ -63,7 +64,7 @@ def make(agent: Agent, session: str | None, setup: Setup, now: float) -> tuple[A
         tag=digest[:6],
         cwd=setup.cwd,
         roots=(setup.cwd, *setup.roots),
-        settings=Settings(options.default_model, options.thinking, options.policy),
+        settings=_settings(options),
         created=now,
         updated=now,
         lane=(setup,),
@@ -72,6 +73,11 @@ def make(agent: Agent, session: str | None, setup: Setup, now: float) -> tuple[A
         store=Store(state="open" if options.store else "none"),
     )
     return replace(agent, opened=number), thread
+
+
+def _settings(options: Options) -> Settings:
+    mode = options.mode or (options.modes[0].id if options.modes else "")
+    return Settings(options.default_model, options.thinking, options.policy, mode)
 
 
 def begin(options: Options, thread: Thread, setup: Setup) -> Moved:
@@ -151,6 +157,8 @@ def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Move
 def _checked(options: Options, thread: Thread, setup: Setup, checked: CheckedPaths) -> Moved:
     if checked.problem is not None:
         return _fail(thread, setup, _bad_folder(setup, checked.problem, checked.position))
+    if thread.phase == "opening" and checked.project is not None:
+        thread = settings.first(options, thread, checked.project.settings)
     if setup.kind == "new" or thread.phase == "open":
         return _opened(options, thread, setup)
     return _read(thread)
@@ -228,6 +236,7 @@ def _opened(options: Options, thread: Thread, setup: Setup) -> Moved:
     replayed = shown if setup.kind == "load" else ()
     answer = ThreadAnswer(thread.id) if setup.kind == "new" else ReopenAnswer(thread.id)
     # After the answer, since the client does not know a new session before it.
+    thread = replace(thread, advertised=None) if thread.advertised else thread
     titled: tuple[Effect, ...] = ()
     if setup.kind == "resume" and thread.title.text:
         titled = (Tell(thread.id, TitleShown(thread.title.text)),)
@@ -237,12 +246,10 @@ def _opened(options: Options, thread: Thread, setup: Setup) -> Moved:
 
 def _told(options: Options, thread: Thread) -> tuple[Effect, ...]:
     """What a client is told of an open thread beside its history."""
-    has_commands = options.commands or servers.commands(options, thread)
-    commands = servers.show_commands(options, thread) if has_commands else ()
-    size = rounds.choice(options, thread).context_window
+    size = model_names.chosen(options, thread).context_window
     if not thread.context or size is None:
-        return commands
-    return (*commands, Tell(thread.id, UsageShown(thread.context, size)))
+        return ()
+    return (Tell(thread.id, UsageShown(thread.context, size, thread.cost)),)
 
 
 def _fail(thread: Thread, setup: Setup, fault: Fault) -> Moved:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec.structs import replace
 
 from zidane_core.agent import commands, denials, guarded
+from zidane_core.agent.modes import mode_of
 from zidane_core.agent.state import Call, Options, Thread
 from zidane_core.data.rules import Denials, Grant, Policy
 from zidane_core.data.tools import ToolSpec
@@ -37,6 +38,7 @@ class Refuse(msgspec.Struct, frozen=True, gc=False, tag="refuse"):
 
 Verdict: TypeAlias = Allow | AskUser | Refuse
 
+PLANNING = "The session is in a mode without changes. Put what you would do into the plan; the user decides when it begins."
 READ_ONLY = "This session is read-only: the policy allows no changes. Tell the user what you would have done."
 
 
@@ -45,6 +47,10 @@ def decide(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> Verd
     denied = denial(options, thread, call, spec)
     if denied:
         return Refuse(denied)
+    if spec.access == "mode":
+        return AskUser()
+    if spec.changes and not mode_of(options, thread).changes:
+        return Refuse(PLANNING)
     if spec.access == "none":
         return Allow()
     policy = policy_of(thread)
@@ -58,7 +64,9 @@ def decide(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> Verd
     if harmless or policy == "allow-all":
         return Allow(harmless)
     verdict = _ASK[spec.access](thread, call, spec)
-    return replace(verdict, lasting=_lasting(options, thread, verdict)) if isinstance(verdict, AskUser) else verdict
+    if isinstance(verdict, AskUser):
+        return replace(verdict, lasting=_lasting(options, thread, verdict))
+    return verdict
 
 
 def may_be_harmless(options: Options, call: Call, spec: ToolSpec) -> bool:
@@ -81,7 +89,7 @@ def policy_of(thread: Thread) -> Policy:
     """The policy in force: a project can only make it tighter."""
     project = None if thread.project is None else thread.project.settings.policy
     own = thread.settings.policy
-    return own if project is None else max(own, project, key=_TIGHTER.index)
+    return own if project is None or _TIGHTER.index(project) < _TIGHTER.index(own) else project
 
 
 _TIGHTER: Final[tuple[Policy, ...]] = ("allow-all", "allow-edits", "ask", "read-only")
@@ -121,9 +129,13 @@ def denial(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> str:
     rule = next((rule for path in named if (rule := denials.denied_path(rules, path, thread.cwd))), "")
     if not rule and spec.access == "run":
         rule = denials.denied_line(denied, _subject(call, spec), _folder(thread, call), thread.roots)
-    elif not rule and spec.access != "none" and not spec.path_arguments:
+    elif not rule and spec.access in _OF_OTHERS and not spec.path_arguments:
         rule = denials.denied_argument(denied, call.arguments, thread.cwd, thread.roots)
     return denials.refusal(rule) if rule else ""
+
+
+_OF_OTHERS: Final = frozenset({"read", "write", "other"})
+"""Accesses of tools whose arguments may be paths that nobody resolves."""
 
 
 def _folder(thread: Thread, call: Call) -> str:

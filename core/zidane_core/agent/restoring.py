@@ -1,4 +1,4 @@
-"""What a thread is, from the entries of its log (ring 2): the settings chosen, the title, the plan, the permissions, the counters."""
+"""What a thread is, from the entries of its log (ring 2): what was chosen and allowed, the title, the plan, the counters."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from zidane_core.agent import settings
 from zidane_core.agent.state import Options, Thread
 from zidane_core.data import history
+from zidane_core.data.outcome import Usage
 
 
 def restored(options: Options, thread: Thread, entries: Iterable[history.Entry]) -> Thread:
@@ -30,6 +31,9 @@ def _called(options: Options, thread: Thread, entry: history.CallMade) -> Thread
 
 
 def _ended(options: Options, thread: Thread, entry: history.TurnEnded) -> Thread:
+    # A turn that used tokens and does not say what it cost was written without a price.
+    told = entry.cost is not None or entry.usage != Usage()
+    thread = replace(thread, cost=entry.cost) if told else thread
     return replace(thread, context=entry.context) if entry.context else thread
 
 

@@ -27,9 +27,8 @@ DEEPEST: Final = 6
 """Commands within commands that are read; what lies deeper may be anything."""
 
 _MOST_SPELLINGS: Final = 64
-_SHELLS: Final = frozenset(
-    "sh bash dash zsh ksh mksh ash fish rbash eval exec su ssh script flock watch parallel env alias trap cmd powershell "
-    "pwsh nix-shell".split()
+_SHELLS: Final = re.compile(
+    r"(?:ba|da|z|k|mk|a|fi|rba|pw|power)?sh(?:ell)?|eval|exec|su|ssh|script|flock|watch|parallel|env|alias|trap|cmd|nix-shell"
 )
 """Programs that run a text which they are given as a command."""
 
@@ -68,8 +67,12 @@ _QUOTED: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ANSI: Final = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL)
-_ANSI_NAMED: Final[Mapping[str, str]] = MappingProxyType({"n": "\n", "t": "\t", "r": "\r", "e": "\x1b", "a": "\a"})
+_ANSI: Final = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
+)
+_ANSI_NAMED: Final[Mapping[str, str]] = MappingProxyType(
+    {"n": "\n", "t": "\t", "r": "\r", "e": "\x1b", "a": "\a"}
+)
 
 
 def simple_commands(line: str) -> tuple[Simple, ...]:
@@ -92,7 +95,7 @@ def _commands(line: str, depth: int) -> tuple[Simple, ...]:
 
 def _runs_texts(command: Simple) -> bool:
     first = command.words[:1]
-    return any(program_name(word) in _SHELLS for word in command.words) or first == (UNKNOWN,)
+    return any(_SHELLS.fullmatch(program_name(word)) for word in command.words) or first == (UNKNOWN,)
 
 
 def program_name(word: str) -> str:
@@ -200,4 +203,3 @@ _TAKE: Final[Mapping[str, Callable[[_Reading, str], None]]] = MappingProxyType(
         "text": lambda reading, text: reading.add(text),
     }
 )
-

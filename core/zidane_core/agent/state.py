@@ -56,11 +56,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Command(msgspec.Struct, frozen=True, gc=False):
-    """A slash command that the agent advertises."""
+    """A slash command that the agent advertises; with `provider` only while a model of that provider is chosen."""
 
     name: str
     description: str
     hint: str = ""
+    provider: str = ""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -182,7 +183,9 @@ class Gathering(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     given: tuple[Given, ...] = ()
 
 
-TurnPhase: TypeAlias = Literal["claim", "gather", "model", "tools", "retry", "compact", "interrupt", "answer"]
+TurnPhase: TypeAlias = Literal[
+    "claim", "gather", "command", "model", "tools", "retry", "compact", "interrupt", "answer"
+]
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -191,7 +194,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `ticket` is the request to answer, `base` the length of the log before its prompt, and `repaired` whether what
     an earlier turn lacked stands between the two. `notices` is what the prompt's conversion has to say. `job` is the model round or the retry wait, `deadline` the bound on
     stopping. `stopping` is why no new work may start; `expired` that the bound has passed.
-    `posed` is a question to the user in plain text, with which the turn ends.
+    `posed` is a question to the user in plain text, with which the turn ends. `aside`: a slash command that the agent answers
+    by itself, so that the model sees nothing of the turn; `picked` is the model that it waits for.
     `value` is the answer of a turn that has ended and waits until it is stored. `journal` is the wait before the
     open block goes to the journal.
     """
@@ -221,6 +225,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fault: Fault | None = None
     value: TurnAnswer | Fault | None = None
     posed: str = ""
+    aside: bool = False
+    picked: str = ""
     usage: Usage = Usage()
     round_usage: Usage | None = None
     journal: Key = ""
@@ -271,11 +277,12 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Choosing(msgspec.Struct, frozen=True, gc=False):
-    """A request to set an option."""
+    """A request to set an option; `via` says whether as an option or as a mode."""
 
     ticket: int
     option: str
-    value: str
+    value: str | bool
+    via: Literal["option", "mode"] = "option"
 
 
 Held: TypeAlias = Setup | Choosing | Prompt
@@ -326,7 +333,8 @@ class Title(msgspec.Struct, frozen=True, gc=False):
 class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One conversation.
 
-    `setup` is the request that opens it, `job` its setup job, `lane` what waits behind that. `notices` are for the
+    `setup` is the request that opens it, `choosing` one that waits for a model's provider, `job` the job of either, `lane`
+    what waits behind that. `notices` are for the
     user and wait for the first prompt; `later` are entries that wait for the open block to close, or for the history
     to be there. Counters only grow, and ids hold the `tag` of this opening, so that message ids, call ids and keys
     are never used twice, in no program. `cut` tells that the log may end in the middle of a turn, since another
@@ -334,7 +342,8 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `grants` are permissions for this session, `keeping` those that are being remembered for its project.
     `abilities` is what its client can be asked for; what it failed at is taken away. `seen` is what was last seen of files that the client has, by path;
     `commanded` tells that commands have run, so that the disk may have changed. `project` is what its folders bring along,
-    `surroundings` what the system prompt says of where it works; None while that has not been read. `cost` is what it has cost so far in US dollars, None if not known. `inquiries` are open questions of
+    `surroundings` what the system prompt says of where it works; None while that has not been read. `cost` is what it has cost so far in US dollars, None if not known. `advertised` are the slash commands that the client
+    was told of, None when that is to be told anew. `inquiries` are open questions of
     servers, `pages` what the user opened for them.
     `idle` is the wait before the history is given back. `created` and `updated` are in seconds since 1970.
     """
@@ -351,6 +360,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     phase: ThreadPhase = "opening"
     setup: Setup | None = None
     job: Key = ""
+    choosing: Choosing | None = None
     lane: tuple[Held, ...] = ()
     log: Pages[Entry] = Pages()
     view: View = View()
@@ -371,6 +381,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     project: Project | None = None
     surroundings: Surroundings | None = None
     cost: float | None = 0.0
+    advertised: tuple[Command, ...] | None = ()
     warned: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     later: tuple[Entry, ...] = ()

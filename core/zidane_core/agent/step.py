@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from zidane_core import buckets
 from zidane_core.agent import (
     calls,
+    choosing,
     deciding,
     gathering,
     inquiries,
@@ -17,6 +18,7 @@ from zidane_core.agent import (
     listing,
     moves,
     naming,
+    new_models,
     opening,
     owing,
     pump,
@@ -25,6 +27,7 @@ from zidane_core.agent import (
     rounds,
     saving,
     servers,
+    slash_answers,
     table,
     threads,
     turns,
@@ -40,6 +43,7 @@ from zidane_core.agent.events import (
     Failed,
     JobOutcome,
     Key,
+    ModelsChanged,
     Ok,
     Progressed,
     Prompt,
@@ -160,7 +164,8 @@ def _ended(agent: Agent, event: Ended) -> Step:
     if server is not None:
         moved = servers.ended(agent.options, thread, server, event.outcome, event.now)
         return with_thread(agent, thread, moved, None)
-    return with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
+    agent, effects = with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
+    return remembering.spread(agent, thread, event), effects
 
 
 def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
@@ -190,10 +195,19 @@ def _close_expired(options: Options, thread: Thread, event: Ended) -> Moved:
     return thread if closing is None else replace(thread, closing=replace(closing, expired=True)), ()
 
 
+def _provider_made(options: Options, thread: Thread, event: Ended) -> Moved:
+    asked = thread.choosing
+    return (thread, ()) if asked is None else choosing.ended(options, thread, asked, event.outcome)
+
+
 # The jobs of a thread that are none of its turn: whether a key is that of one, and what its end means.
 _THREAD_JOBS: Final[
     tuple[tuple[Callable[[Thread, Key], bool], Callable[[Options, Thread, Ended], Moved]], ...]
 ] = (
+    (
+        lambda thread, key: thread.choosing is not None and key == thread.job,
+        _provider_made,
+    ),
     (
         lambda thread, key: key == thread.job,
         lambda options, thread, event: opening.job_ended(options, thread, event.outcome),
@@ -218,6 +232,8 @@ _THREAD_JOBS: Final[
 
 
 def _turn_job_ended(options: Options, thread: Thread, turn: Turn, outcome: JobOutcome) -> Moved:
+    if turn.phase == "command":
+        return slash_answers.provider_made(options, thread, turn, outcome)
     if turn.phase == "retry":
         if turn.stopping:
             return replace(thread, turn=replace(turn, job="")), ()
@@ -322,6 +338,7 @@ _HANDLERS: Final[Mapping[type, Callable[[Agent, Any], Step]]] = MappingProxyType
         SaveFailed: _stored,
         Conflict: _stored,
         Closed: _closed,
+        ModelsChanged: new_models.changed,
     }
 )
 
