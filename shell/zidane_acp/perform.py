@@ -12,7 +12,7 @@ import anyio.to_thread
 from zidane_acp.files import LocalFiles
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
-from zidane_acp.ports import Files, Mcp, McpProblem, Model, StoreProblem, Tools
+from zidane_acp.ports import Files, Mcp, McpProblem, Model, Rules, StoreProblem, Tools
 from zidane_core.agent.effects import Journal, Log, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
@@ -25,6 +25,7 @@ from zidane_core.agent.events import (
     Listed,
     Loaded,
     ModelDone,
+    RuleKept,
     WaitDone,
 )
 from zidane_core.agent.work import (
@@ -32,6 +33,8 @@ from zidane_core.agent.work import (
     DeleteThread,
     FindThread,
     GetMcpPrompt,
+    KeepGrant,
+    KeepTrust,
     ListThreads,
     LoadThread,
     LookAtFile,
@@ -66,12 +69,14 @@ class Performer:
         keeper: Keeper | None,
         room: Callable[[], Awaitable[None]],
         mcp: Mcp | None = None,
+        rules: Rules | None = None,
     ) -> None:
         self._models = models
         self._tools = tools
         self._keeper = keeper
         self._room = room
         self._mcp = mcp
+        self._kept_rules = rules
 
     async def run(self, what: What, report: Report) -> JobValue | JobOutcome:
         """Do what was started, to its end."""
@@ -154,6 +159,20 @@ class Performer:
         await self._store.ask(lambda store, _: store.remove(what.session))
         return Deleted()
 
+    async def _keep_grant(self, what: KeepGrant, report: Report) -> JobValue | JobOutcome:
+        await anyio.to_thread.run_sync(self._rules.keep_grant, what.folder, what.grant)
+        return RuleKept()
+
+    async def _keep_trust(self, what: KeepTrust, report: Report) -> JobValue | JobOutcome:
+        await anyio.to_thread.run_sync(self._rules.keep_trust, what.folders)
+        return RuleKept()
+
+    @property
+    def _rules(self) -> Rules:
+        if self._kept_rules is None:
+            raise StoreProblem("This agent keeps no permissions.")
+        return self._kept_rules
+
     @property
     def _store(self) -> Keeper:
         if self._keeper is None:
@@ -195,6 +214,8 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             LoadThread: Performer._load,
             ListThreads: Performer._list,
             DeleteThread: Performer._delete,
+            KeepGrant: Performer._keep_grant,
+            KeepTrust: Performer._keep_trust,
             Wait: Performer._wait,
             Rest: Performer._wait,
         }
