@@ -17,7 +17,7 @@ from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Rece
 from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
-from zidane_core.agent import pages
+from zidane_core.agent import pages, table
 from zidane_core.agent.editor_files import digest
 from zidane_core.agent.effects import Exit, Journal, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
@@ -35,6 +35,8 @@ from zidane_core.agent.events import (
     Ok,
     Progressed,
     PromptGot,
+    ProviderMade,
+    RuleKept,
     Saved,
     SaveFailed,
     Stopped,
@@ -51,11 +53,13 @@ from zidane_core.agent.work import (
     DeleteThread,
     FindThread,
     GetMcpPrompt,
+    KeepGrant,
     ListThreads,
     LoadThread,
     LookAtFile,
     ReadAttachments,
     Rest,
+    RunFactory,
     RunMcpCall,
     RunMcpServer,
     RunModel,
@@ -66,6 +70,7 @@ from zidane_core.convert.visible import output as visible_output
 from zidane_core.data import history, models
 from zidane_core.data.content import Document, Text
 from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
+from zidane_core.data.project import Project
 from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
 
 MODEL = models.ModelChoice(value="test-model", name="Test model", provider="test", id="test-model")
@@ -138,6 +143,7 @@ class Driver:
         self.cards: dict[str, dict[str, str]] = {}
         self.stopping: set[str] = set()
         self.refused: Any = None
+        self.project: Project | None = None
         self.files: dict[str, str] = {}
         self.buffers: dict[str, str] = {}
         self.terminals: dict[str, str] = {}
@@ -299,13 +305,21 @@ class Driver:
         """A new session, its folder looked at; `settled` when it has its row in the store, too."""
         asked = self.request("session/new", cwd=cwd, **{"mcpServers": [], **more})
         newest = [key for key, what in self.jobs.items() if isinstance(what, CheckPaths)][-1]
-        self.end(newest, Ok(CheckedPaths()))
+        self.end(newest, Ok(CheckedPaths(project=self.project)))
         answer = self.answer_of(asked)
         assert answer is not None
         session: str = answer["result"]["sessionId"]
         for key in [key for key, save in self.saves.items() if settled and save.session == session]:
             self.store_one(key)
         return session
+
+    def in_project(self, session: str, project: Project | None = None) -> None:
+        """The session works in this project, or in that of the folder /project."""
+        agent = self.connection.agent
+        thread = agent.threads.get(session)
+        assert thread is not None
+        found = Project(folders=("/project",)) if project is None else project
+        self.connection = replace(self.connection, agent=table.put(agent, replace(thread, project=found)))
 
     def prompt(self, session: str, text: str = "hello") -> Any:
         return self.request("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
@@ -465,6 +479,8 @@ class Driver:
             self.offer(key)
         elif isinstance(what, RunMcpCall):
             self.end(key, Ok(ToolResult(content=(Text("called"),))))
+        elif isinstance(what, KeepGrant):
+            self.end(key, Ok(RuleKept()))
         elif isinstance(what, GetMcpPrompt):
             self.end(key, Ok(PromptGot((Text(f"prompt {what.prompt}"),))))
         elif isinstance(what, LookAtFile):
@@ -483,7 +499,9 @@ class Driver:
         elif isinstance(what, Rest):
             self.end(key, Ok(WaitDone()))
         elif isinstance(what, CheckPaths):
-            self.end(key, Ok(CheckedPaths()))
+            self.end(key, Ok(CheckedPaths(project=self.project)))
+        elif isinstance(what, RunFactory):
+            self.end(key, Ok(ProviderMade()))
         else:
             self.store()
             if isinstance(what, LoadThread):
@@ -591,9 +609,10 @@ class Driver:
             self.keys.add(effect.key)
             self.jobs[effect.key] = effect.what
             session = effect.key.rpartition("/")[0]
-            assert isinstance(effect.what, Wait | SETUPS | RunMcpServer) or session not in self.stopping, (
-                "work began after the cancel"
-            )
+            assert (
+                isinstance(effect.what, Wait | SETUPS | RunMcpServer | RunFactory)
+                or session not in self.stopping
+            ), "work began after the cancel"
             if isinstance(effect.what, RunModel):
                 check_history(effect.what.request.messages)
         elif isinstance(effect, Stop):
