@@ -224,8 +224,6 @@ class Walk(RuleBasedStateMachine):
             self.driver.session(settled=False, **brought),
             self.driver.session("/other", settled=False),
         ]
-        for session in self.sessions:
-            self.driver.in_project(session)
         self.asked: list[Any] = []
         self.ending = ending
 

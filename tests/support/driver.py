@@ -17,7 +17,7 @@ from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Rece
 from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
-from zidane_core.agent import pages, table
+from zidane_core.agent import pages
 from zidane_core.agent.editor_files import digest
 from zidane_core.agent.effects import Exit, Journal, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
@@ -312,14 +312,6 @@ class Driver:
         for key in [key for key, save in self.saves.items() if settled and save.session == session]:
             self.store_one(key)
         return session
-
-    def in_project(self, session: str, project: Project | None = None) -> None:
-        """The session works in this project, or in that of the folder /project."""
-        agent = self.connection.agent
-        thread = agent.threads.get(session)
-        assert thread is not None
-        found = Project(folders=("/project",)) if project is None else project
-        self.connection = replace(self.connection, agent=table.put(agent, replace(thread, project=found)))
 
     def prompt(self, session: str, text: str = "hello") -> Any:
         return self.request("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])

@@ -33,10 +33,11 @@ def path_rules(patterns: tuple[str, ...], roots: tuple[str, ...]) -> tuple[PathR
 
 
 def _places(pattern: str, roots: tuple[str, ...]) -> tuple[Segments, ...]:
-    plain = pattern.replace("\\", "/").removeprefix("./").removesuffix("/**").rstrip("/")
+    whole = pattern.replace("\\", "/").rstrip("/")
+    plain = whole.removeprefix("./").removesuffix("/**").rstrip("/")
     if not plain:
         return (("",),)
-    if "/" not in plain or plain.startswith("**/"):
+    if "/" not in whole or plain.startswith("**/"):
         return (("**", *plain.removeprefix("**/").split("/")),)
     bases = ("",) if is_absolute(plain) else roots
     return tuple(segments(plain, base) for base in bases)
@@ -129,7 +130,7 @@ def _set(names: str) -> frozenset[str]:
 
 _WRAPPERS: Final = _set(
     "sudo doas env time nohup nice ionice timeout xargs command exec builtin stdbuf setsid chroot busybox toybox find fd "
-    "parallel watch strace ltrace caffeinate eval npx then do else if while until elif ! {"
+    "parallel watch ssh strace ltrace caffeinate eval npx then do else if while until elif ! {"
 )
 """Programs and words of the shell that run what stands behind them."""
 
@@ -154,8 +155,8 @@ def _is_of(rule: str, words: tuple[str, ...]) -> bool:
 
 def _begins(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
     program = words[0] if is_unknown(words[0]) else program_name(words[0])
-    if not coincide(program_name(wanted[0]), program):
-        return False
+    if not coincide(program_name(wanted[0]), program) or (is_unknown(program) and len(wanted) == 1):
+        return False  # a program of which nothing is known is not just any
     flags = tuple(word for word in wanted[1:] if word.startswith("-"))
     names = tuple(word for word in wanted[1:] if not word.startswith("-"))
     return all(_has_flag(flag, words[1:]) for flag in flags) and _in_order(names, words[1:])

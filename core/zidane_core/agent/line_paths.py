@@ -82,4 +82,4 @@ def pieces_of(word: str) -> Iterator[str]:
         yield from filter(None, _SPLIT.split(word))
         return
     # Most of a text are words of a language; a path in it is told by a slash or a dot.
-    yield from (piece for piece in _SPLIT.split(word) if "/" in piece or "." in piece.strip("."))
+    yield from (piece for piece in _SPLIT.split(word) if "/" in piece or ("." in piece and piece.strip(".")))

@@ -28,7 +28,7 @@ DEEPEST: Final = 6
 
 _MOST_SPELLINGS: Final = 64
 _SHELLS: Final = re.compile(
-    r"(?:ba|da|z|k|mk|a|fi|rba|pw|power)?sh(?:ell)?|eval|exec|su|ssh|script|flock|watch|parallel|env|alias|trap|cmd|nix-shell"
+    r"(?:ba|da|z|k|mk|a|fi|rba|pw|power)?sh(?:ell)?|eval|exec|su|ssh|script|flock|watch|parallel|env|trap|cmd|nix-shell"
 )
 """Programs that run a text which they are given as a command."""
 
