@@ -44,10 +44,8 @@ def ended(options: Options, thread: Thread, event: Ended) -> Moved:
     """A permission is kept, or it is not and holds for this session only."""
     grant = _grant_of(thread, event.key)
     thread = replace(thread, keeping=tuple(one for one in thread.keeping if one.job != event.key))
-    if grant is None:
+    if grant is None or isinstance(event.outcome, Ok):
         return thread, ()
-    if isinstance(event.outcome, Ok):
-        return _held(thread, grant), ()  # once more: the project may have been read again before it was kept
     why = event.outcome.fault.message if isinstance(event.outcome, Failed) else "the work was stopped."
     notice = f"The permission holds for this session only, since it could not be kept for the project: {why}"
     thread = _let_go(replace(thread, notices=(*thread.notices, notice)), grant)
@@ -55,7 +53,8 @@ def ended(options: Options, thread: Thread, event: Ended) -> Moved:
 
 
 def spread(agent: Agent, thread: Thread, event: Ended) -> Agent:
-    """A permission that was kept holds in the other open threads of the project, too. `thread` is as it was before."""
+    """A permission that was kept holds in every open thread of the project: in others, and in this one if its project was
+    read again meanwhile. `thread` is as it was before."""
     grant, folder = _grant_of(thread, event.key), project_folder(thread)
     if grant is None or not folder or not isinstance(event.outcome, Ok):
         return agent

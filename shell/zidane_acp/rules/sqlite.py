@@ -134,11 +134,8 @@ class SqliteRules:
             return make  # a program ended right after it made the file
         if len(head) < LENGTH or not head.startswith(MAGIC):
             raise problems.foreign(self._path)
-        version, application = marks(head)
-        if application != APPLICATION:
+        if marks(head)[1] != APPLICATION:
             raise problems.foreign(self._path)
-        if version > VERSION:
-            raise problems.newer(self._path)
         return True
 
     def _prepare(self, connection: sqlite3.Connection, make: bool) -> None:
