@@ -245,9 +245,8 @@ def test_every_guarded_name_is_described() -> None:
 
 
 def test_every_answer_is_described() -> None:
-    told = {
-        named(row[0])[0]: (named(row[1])[0], row[2]) for row in table("docs/permissions.md", "The question")
-    }
+    rows = [row for row in table("docs/permissions.md", "The question") if len(row) == 4]
+    told = {named(row[0])[0]: (named(row[1])[0], row[2]) for row in rows}
     offered = choices(AskUser(Grant("edits"), "SCOPE", lasting=True))
     assert told == {choice.id: (choice.kind, choice.name) for choice in offered}
 
