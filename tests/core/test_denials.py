@@ -56,6 +56,15 @@ def test_a_path(path: str, rule: str) -> None:
     assert denied_path(path_rules(PATHS, ROOTS), path, "/project") == rule
 
 
+def test_a_name_does_not_count_above_the_roots() -> None:
+    rules = path_rules(("work", "**/lib/*.c"), ("/work/lib/project", "/other"))
+    assert denied_path(rules, "/work/lib/project/a.c") == ""
+    assert denied_path(rules, "/work/lib/project/work/a.py") == "work"
+    assert denied_path(rules, "/work/lib/project/lib/a.c") == "**/lib/*.c"
+    assert denied_path(rules, "/work/elsewhere") == "work"
+    assert denied_path(rules, "/other/lib/a.c") == "**/lib/*.c"
+
+
 def test_a_pattern_of_nothing_denies_nothing_and_one_of_the_top_everything() -> None:
     assert denied_path(path_rules(("", "  ", "/"), ROOTS), "/project/a") == ""
     assert denied_path(path_rules(("**",), ROOTS), "/project/a") == "**"

@@ -17,30 +17,38 @@ from zidane_core.text import is_array, is_object
 
 
 class PathRule(msgspec.Struct, frozen=True, gc=False):
-    """A denied pattern as it was written, and what it is in each place where it holds."""
+    """A denied pattern as it was written, what it is in each place where it holds, and what it is outside of the roots."""
 
     text: str
+    roots: tuple[Segments, ...]
     places: tuple[Segments, ...]
+    elsewhere: tuple[Segments, ...] = ()
 
 
 def path_rules(patterns: tuple[str, ...], roots: tuple[str, ...]) -> tuple[PathRule, ...]:
     """Patterns of paths in these roots.
 
-    One without a slash names a file or folder anywhere, a relative one counts from each root, an absolute one from the
-    top. What lies below a denied folder is denied, so a `/**` at the end says nothing more.
+    One without a slash names a file or folder anywhere, but for the folders that a root lies in; a relative one counts from
+    each root, an absolute one from the top. What lies below a denied folder is denied, so a `/**` at the end says nothing more.
     """
-    return tuple(PathRule(pattern, _places(pattern, roots)) for pattern in patterns if pattern.strip("/ "))
+    return tuple(_rule(pattern, roots) for pattern in patterns if pattern.strip("/ "))
 
 
-def _places(pattern: str, roots: tuple[str, ...]) -> tuple[Segments, ...]:
+def _rule(pattern: str, roots: tuple[str, ...]) -> PathRule:
+    tops = tuple(segments(root, "/") for root in roots)
     whole = pattern.replace("\\", "/").rstrip("/")
     plain = whole.removeprefix("./").removesuffix("/**").rstrip("/")
-    if not plain:
-        return (("",),)
     if "/" not in whole or plain.startswith("**/"):
-        return (("**", *plain.removeprefix("**/").split("/")),)
-    bases = ("",) if is_absolute(plain) else roots
-    return tuple(segments(plain, base) for base in bases)
+        anywhere = ("**", *plain.removeprefix("**/").split("/"))
+        return PathRule(pattern, tops, tuple((*top, *anywhere) for top in tops), (anywhere,))
+    if not plain or is_absolute(plain):
+        return PathRule(pattern, tops, (segments(plain, "/"),))
+    return PathRule(pattern, tops, tuple(segments(plain, root) for root in roots))
+
+
+def _denies(rule: PathRule, path: Segments) -> bool:
+    inside = any(path[: len(top)] == top for top in rule.roots)
+    return any(fits(place, path) for place in (rule.places if inside else (*rule.places, *rule.elsewhere)))
 
 
 def denied_path(rules: tuple[PathRule, ...], path: str, base: str = "/") -> str:
@@ -57,9 +65,7 @@ def refusal(rule: str) -> str:
 
 
 def _first(rules: tuple[PathRule, ...], paths: frozenset[Segments]) -> str:
-    return next(
-        (rule.text for rule in rules if any(fits(place, path) for place in rule.places for path in paths)), ""
-    )
+    return next((rule.text for rule in rules if any(_denies(rule, path) for path in paths)), "")
 
 
 def denied_line(denials: Denials, line: str, cwd: str, roots: tuple[str, ...]) -> str:
