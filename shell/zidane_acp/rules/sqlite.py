@@ -28,7 +28,7 @@ APPLICATION: Final = 0x7A616372
 
 VERSION: Final = 1
 
-PATIENCE: Final = 1.0
+PATIENCE: Final = 5.0
 """Seconds that a call waits for another program's."""
 
 _MAKE: Final = (
