@@ -4,8 +4,10 @@ It guards against accidents: a program that a command starts can still open any 
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Final
+from urllib.parse import unquote
 
 import msgspec
 
@@ -85,7 +87,7 @@ def denied_argument(denials: Denials, arguments: dict[str, object], cwd: str, ro
         if name in _COMMAND_NAMES:
             denied = denied_line(denials, value, cwd, roots)
         elif rules and len(value) <= _LONGEST_PATH and "\n" not in value:
-            path = re.sub(r"^file://(localhost)?", "", value)
+            path = unquote(re.sub(r"^file://(localhost)?", "", value)) if value.startswith("file:") else value
             denied = _first(rules, frozenset(segments(path, base) for base in (cwd, *roots)))
         else:
             continue
@@ -95,6 +97,7 @@ def denied_argument(denials: Denials, arguments: dict[str, object], cwd: str, ro
 
 
 _COMMAND_NAMES: Final = frozenset({"command", "cmd", "commands", "script", "shell"})
+_ARGUMENT_NAMES: Final = ("args", "arguments", "argv")
 _LONGEST_PATH: Final = 4096
 _DEEPEST: Final = 8
 
@@ -106,11 +109,21 @@ def _texts(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
     elif is_object(value) and depth < _DEEPEST:
         for key, inner in value.items():
             yield from _texts(key.lower(), inner, depth + 1)
+            if key.lower() in _COMMAND_NAMES and isinstance(inner, str):
+                yield from ((key.lower(), f"{inner} {words}") for words in _argument_words(value))
     elif is_array(value) and depth < _DEEPEST:
         if name in _COMMAND_NAMES:
-            yield name, " ".join(word for word in value if isinstance(word, str))
+            yield name, shlex.join(word for word in value if isinstance(word, str))
         for inner in value:
             yield from _texts("" if name in _COMMAND_NAMES else name, inner, depth + 1)
+
+
+def _argument_words(value: dict[str, object]) -> Iterator[str]:
+    """The arguments that stand beside a command, as words."""
+    for name in _ARGUMENT_NAMES:
+        given = value.get(name)
+        if is_array(given):
+            yield shlex.join(word for word in given if isinstance(word, str))
 
 
 def sweeps(line: str) -> bool:
