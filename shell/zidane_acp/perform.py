@@ -25,6 +25,7 @@ from zidane_core.agent.events import (
     JobValue,
     Listed,
     Loaded,
+    LookedAround,
     ModelDone,
     ProviderMade,
     RuleKept,
@@ -39,6 +40,7 @@ from zidane_core.agent.work import (
     KeepTrust,
     ListThreads,
     LoadThread,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
@@ -63,7 +65,8 @@ FILES: Final[Files] = LocalFiles()
 
 
 class Performer:
-    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure."""
+    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure. Without
+    `rules` nothing is trusted beforehand and nothing is remembered; `user_folder` has the user's own instructions and commands, None: nowhere."""
 
     def __init__(
         self,
@@ -73,13 +76,15 @@ class Performer:
         room: Callable[[], Awaitable[None]],
         mcp: Mcp | None = None,
         rules: Rules | None = None,
+        user_folder: str | None = None,
     ) -> None:
         self._models = models
         self._tools = tools
         self._keeper = keeper
         self._room = room
         self._mcp = mcp
-        self._kept_rules = rules
+        self._rules = rules
+        self._user_folder = user_folder
 
     async def run(self, what: What, report: Report) -> JobValue | JobOutcome:
         """Do what was started, to its end."""
@@ -145,7 +150,20 @@ class Performer:
 
     async def _check_paths(self, what: CheckPaths, report: Report) -> JobValue | JobOutcome:
         # In a thread, since a folder on a dead network drive would hold up everything else.
-        return await anyio.to_thread.run_sync(_look_at, what.paths, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(self._checked, what, abandon_on_cancel=True)
+
+    def _checked(self, what: CheckPaths) -> CheckedPaths:
+        checked = _look_at(what.paths)
+        if checked.problem is not None or not what.project:
+            return checked
+        from zidane_acp.project.reading import read_project
+
+        return CheckedPaths(project=read_project(what.paths, self._user_folder, self._rules))
+
+    async def _look_around(self, what: LookAround, report: Report) -> JobValue | JobOutcome:
+        from zidane_acp.project.surroundings import look_around
+
+        return LookedAround(await look_around(what.cwd))
 
     async def _find(self, what: FindThread, report: Report) -> JobValue | JobOutcome:
         return Found(await self._store.ask(lambda store, _: store.find(what.session)))
@@ -171,18 +189,18 @@ class Performer:
         return Deleted()
 
     async def _keep_grant(self, what: KeepGrant, report: Report) -> JobValue | JobOutcome:
-        await anyio.to_thread.run_sync(self._rules.keep_grant, what.folder, what.grant)
+        await anyio.to_thread.run_sync(self._remembering.keep_grant, what.folder, what.grant)
         return RuleKept()
 
     async def _keep_trust(self, what: KeepTrust, report: Report) -> JobValue | JobOutcome:
-        await anyio.to_thread.run_sync(self._rules.keep_trust, what.folders)
+        await anyio.to_thread.run_sync(self._remembering.keep_trust, what.folders)
         return RuleKept()
 
     @property
-    def _rules(self) -> Rules:
-        if self._kept_rules is None:
+    def _remembering(self) -> Rules:
+        if self._rules is None:
             raise StoreProblem("This agent keeps no permissions.")
-        return self._kept_rules
+        return self._rules
 
     @property
     def _store(self) -> Keeper:
@@ -222,6 +240,7 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             RunMcpCall: Performer._mcp_call,
             GetMcpPrompt: Performer._mcp_prompt,
             CheckPaths: Performer._check_paths,
+            LookAround: Performer._look_around,
             FindThread: Performer._find,
             LoadThread: Performer._load,
             ListThreads: Performer._list,

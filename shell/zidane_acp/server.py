@@ -82,6 +82,7 @@ class AcpServer:
                 self._store,
                 mcp=mcp,
                 rules=self._rules,
+                user_folder=self._options.user_folder,
                 inbox=inbox,
                 now=now,
                 watch=watch,

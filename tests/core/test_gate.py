@@ -64,6 +64,7 @@ def begun(
 
 def called(driver: Driver, session: str, *made: tuple[str, dict[str, object]]) -> None:
     driver.prompt(session)
+    driver.gather()
     driver.round(calls(*made))
 
 
@@ -95,7 +96,9 @@ def test_a_grant_does_not_win_over_a_denial() -> None:
 
 def test_a_project_denies_more_and_never_less() -> None:
     settings = ProjectSettings(denials=Denials(("notes.md",), ("make",)))
-    driver, session = begun(project=Project(folders=("/project",), settings=settings))
+    driver, session = begun(
+        with_(OPEN, project=True), project=Project(folders=("/project",), settings=settings)
+    )
     called(
         driver, session, ("read_file", {"path": "notes.md"}), ("shell", {"command": "make"}), DENIED_CALLS[0]
     )

@@ -38,6 +38,7 @@ def called(driver: Driver, session: str, *made: tuple[str, dict[str, object]]) -
     """A turn in which the model makes these calls; their preparations end."""
     driver.prompt(session)
     driver.store()
+    driver.gather()
     driver.round(calls(*made))
     prepared(driver)
 
@@ -255,7 +256,9 @@ POLICIES: tuple[Policy, ...] = ("allow-all", "allow-edits", "ask", "read-only")
 @pytest.mark.parametrize("project", POLICIES)
 def test_the_tighter_policy_is_in_force(own: Policy, project: Policy) -> None:
     settings = ProjectSettings(policy=project)
-    driver, session = opened(with_(REMEMBERS, policy=own), Project(folders=("/project",), settings=settings))
+    driver, session = opened(
+        with_(REMEMBERS, policy=own, project=True), Project(folders=("/project",), settings=settings)
+    )
     called(driver, session, WRITE, ("shell", {"command": "make"}))
     asked = [question["params"]["toolCall"]["name"] for question in driver.open.values()]
     expected = {

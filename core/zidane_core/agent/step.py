@@ -30,6 +30,7 @@ from zidane_core.agent import (
     slash_answers,
     table,
     threads,
+    trusting,
     turns,
 )
 from zidane_core.agent.effects import Answer, Effect, Exit
@@ -219,6 +220,10 @@ _THREAD_JOBS: Final[
     (lambda thread, key: key == thread.idle, _rested),
     (remembering.is_of, remembering.ended),
     (
+        lambda thread, key: key == thread.trust.job,
+        lambda options, thread, event: (trusting.kept(thread, event.outcome), ()),
+    ),
+    (
         lambda thread, key: key == thread.store.pause,
         lambda options, thread, _: saving.paused(options, thread),
     ),
@@ -285,18 +290,22 @@ def _answered(agent: Agent, event: Answered) -> Step:
     turn = None if thread is None else thread.turn
     if thread is None or turn is None:
         return agent, ()
+    asking = trusting.of_key(turn, event.key)
+    if asking is not None:
+        moved = deciding.trust_decided(agent.options, thread, turn, asking, event.value)
+        return with_thread(agent, thread, moved, event.now)
     if gathering.is_of(turn, event.key):
         return with_thread(agent, thread, gathering.answered(thread, turn, event.key, event.value), event.now)
-    asking = next((known for known in turn.calls if known.ask == event.key), None)
-    if asking is None:
+    asked = next((known for known in turn.calls if known.ask == event.key), None)
+    if asked is None:
         found = _call(turn, event.key)
         if found is None:
             return agent, ()
         moved = pump.got(agent.options, thread, turn, *found, event.value)
         return with_thread(agent, thread, moved, event.now)
-    options = offered(asking.offered is not None, asking.lasting)
+    options = offered(asked.offered is not None, asked.lasting)
     decision = read_answer(options, event.value)
-    call = replace(asking, ask="")
+    call = replace(asked, ask="")
     thread_now = moves.with_call(thread, turn, call)
     return with_thread(agent, thread, deciding.decided(agent.options, thread_now, call, decision), event.now)
 
