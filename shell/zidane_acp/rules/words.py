@@ -7,7 +7,7 @@ from typing import Final
 
 from zidane_core.data.rules import Grant
 
-TRUSTED: Final = "trusted: its instructions, commands and settings are used"
+TRUSTED: Final = "trusted: its instructions and commands are used"
 
 
 def words_of(grant: Grant) -> str:

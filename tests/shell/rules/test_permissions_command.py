@@ -62,7 +62,7 @@ def test_a_terminal_gets_the_rules_by_folder(
     assert [line for line in lines if not line.startswith(" ")] == sorted(["/elsewhere", project])
     rows = [line.partition(", since ")[0].strip() for line in lines if line.startswith(" ")]
     assert sorted(rows) == [
-        "1  trusted: its instructions, commands and settings are used",
+        "1  trusted: its instructions and commands are used",
         "2  commands git diff *",
         "3  the exact command a; ␛[2J",
     ]
