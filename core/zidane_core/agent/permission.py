@@ -23,11 +23,13 @@ class Allow(msgspec.Struct, frozen=True, gc=False, tag="allow"):
 
 class AskUser(msgspec.Struct, frozen=True, gc=False, tag="ask_user"):
     """The user decides; `always` is the grant that "always" would give, None when it is not offered. `lasting`: it may
-    be kept for the project, too."""
+    be kept for the project, too. `yes` and `no` are the answers in words."""
 
     always: Grant | None = None
     scope: str = ""
     lasting: bool = False
+    yes: str = "Allow once"
+    no: str = "Reject"
 
 
 class Refuse(msgspec.Struct, frozen=True, gc=False, tag="refuse"):
@@ -48,7 +50,7 @@ def decide(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> Verd
     if denied:
         return Refuse(denied)
     if spec.access == "mode":
-        return AskUser()
+        return AskUser(yes="Begin with this plan", no="Keep planning")
     if spec.changes and not mode_of(options, thread).changes:
         return Refuse(PLANNING)
     if spec.access == "none":

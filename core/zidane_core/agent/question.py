@@ -17,8 +17,8 @@ REJECT_ONCE: Final = "reject_once"
 
 def choices(asked: AskUser) -> tuple[PermissionChoice, ...]:
     """The options to offer; the name of each "always" states its scope."""
-    once = PermissionChoice(ALLOW_ONCE, "Allow once", "allow_once")
-    reject = PermissionChoice(REJECT_ONCE, "Reject", "reject_once")
+    once = PermissionChoice(ALLOW_ONCE, asked.yes, "allow_once")
+    reject = PermissionChoice(REJECT_ONCE, asked.no, "reject_once")
     if asked.always is None:
         return (once, reject)
     session = PermissionChoice(ALLOW_ALWAYS, f"Always allow {asked.scope} (this session)", "allow_always")
