@@ -16,6 +16,8 @@ from zidane_core.data.content import Text
 from zidane_core.data.outcome import Usage
 from zidane_core.data.tools import ToolResult
 from zidane_core.faults import provider_fault
+from zidane_core.models.openai_chat_request import build
+from zidane_core.models.providers import PROVIDERS
 
 WINDOW = 16_000
 SMALL = with_(MODEL, context_window=WINDOW)
@@ -83,14 +85,17 @@ def talk(driver: Driver, session: str, *texts: str) -> None:
     """A turn for each text, which the model repeats."""
     for text in texts:
         driver.prompt(session, text)
+        driver.store()
         driver.round(said(text))
+        driver.store()
 
 
 def full(capabilities: dict[str, Any] | None = None, options: Options = OPTIONS_SMALL) -> tuple[Driver, Any]:
     """A conversation whose next request does not fit, so that a summary is asked for."""
     driver, session = ready(options, capabilities)
     talk(driver, session, long("one", 1500), long("two", 1500))
-    asked = driver.prompt(session, long("three", 2500))
+    asked = driver.prompt(session, long("three", 4500))
+    driver.store()
     assert is_summary(request_of(driver))
     return driver, asked
 
@@ -117,8 +122,8 @@ def test_a_request_that_fits_is_asked_at_once() -> None:
 def test_old_results_are_shortened_first_and_the_newest_stay_whole() -> None:
     driver, session = ready(OPTIONS_SMALL, SHOWS)
     driver.prompt(session)
-    read(driver, long("old", 3000))
-    read(driver, long("older", 2000))
+    read(driver, long("old", 5000))
+    read(driver, long("older", 3000))
     driver.round(said("so far"))
     driver.prompt(session, long("next", 800))
     read(driver, long("new", 1200))
@@ -151,7 +156,7 @@ def test_a_summary_takes_the_place_of_the_older_part() -> None:
     assert first_text(request) == f"{condensing.PREFACE}\n\nThey talked."
     last = request.messages[-1]
     assert isinstance(last, models.UserMessage)
-    assert text_of(last.parts) == long("three", 2500), "the newest prompt is there word for word"
+    assert text_of(last.parts) == long("three", 4500), "the newest prompt is there word for word"
     assert size_of(request) <= WINDOW * 3 // 4
     driver.round(said("done"))
     assert stop_reason(driver, asked) == "end_turn"
@@ -174,7 +179,6 @@ def test_other_clients_get_one_line_at_the_end() -> None:
 def test_the_log_stays_whole_and_a_load_shows_it() -> None:
     for capabilities in ({}, SHOWS):
         driver, _ = full(capabilities, with_(OPTIONS_SMALL, store=True))
-        driver.store()
         driver.round(said("They talked."))
         driver.store()
         driver.round(said("done"))
@@ -412,12 +416,11 @@ def test_clients_without_compactions_are_told_of_a_failed_one_in_a_line() -> Non
 
 def test_where_shorter_results_are_enough_a_failed_summary_is_no_error() -> None:
     driver, session = ready(OPTIONS_SMALL, SHOWS)
-    asked = driver.prompt(session, long("one", 1200))
-    read(driver, long("old", 1400))
-    driver.round(said(long("two", 1700)))
-    asked = driver.prompt(session, long("three", 1800))
-    if not is_summary(request_of(driver)):
-        pytest.fail("the scenario is to need a summary")
+    driver.prompt(session, long("one", 2500))
+    read(driver, long("old", 3400))
+    driver.round(said(long("two", 3000)))
+    asked = driver.prompt(session, long("three", 2000))
+    assert is_summary(request_of(driver)), "shorter results would leave no room to spare"
     driver.round((models.Finished("error"),))
     assert not is_summary(request_of(driver))
     assert [update["status"] for update in compactions(driver)] == ["in_progress", "failed"]
@@ -472,7 +475,7 @@ def test_a_cancel_leaves_nothing_of_it() -> None:
 
 
 def test_a_load_during_a_compaction_shows_that_it_goes_on() -> None:
-    driver, _ = full(SHOWS)
+    driver, _ = full(SHOWS, with_(OPTIONS_SMALL, store=True))
     before = len(driver.updates())
     driver.load(thread_of(driver).id)
     assert [u["status"] for u in driver.updates()[before:] if u["sessionUpdate"] == "compaction_update"] == [
@@ -501,7 +504,6 @@ def test_the_tokens_of_the_summary_count_and_the_context_is_not_guessed() -> Non
 
 def test_after_a_load_the_count_from_before_a_compaction_is_not_shown() -> None:
     driver, _ = full(SHOWS, with_(OPTIONS_SMALL, store=True))
-    driver.store()
     driver.round(said("They talked."))
     driver.store()
     driver.round(said("done"))
@@ -576,33 +578,48 @@ def test_by_hand_a_failure_is_an_error_and_changes_nothing() -> None:
 # Long conversations ----------------------------------------------------------------------------------------
 
 
-def test_three_hundred_rounds_with_a_small_window() -> None:
-    """Every request fits, the newest prompt is never lost, histories are valid (the driver looks), nothing is lost."""
-    driver, session = ready(with_(OPTIONS_SMALL, limits=with_(OPTIONS.limits, rounds=400)), SHOWS)
+def bytes_of(request: models.ModelRequest) -> int:
+    """What a provider would really get."""
+    return len(build(PROVIDERS["openai"], request)[0].body)
+
+
+@pytest.mark.parametrize(
+    ("per_token", "is_counted"),
+    [(3.5, False), (4.0, True), (2.5, True)],
+    ids=["uncounted", "counted", "dense"],
+)
+def test_three_hundred_rounds_with_a_small_window(per_token: float, is_counted: bool) -> None:
+    """Every request really fits, the newest prompt is never lost, histories are valid (the driver looks), the log is whole."""
+    driver, session = ready(OPTIONS_SMALL, SHOWS)
+    driver.replays_every = 100
     summaries = rounds = 0
-    prompt = ""
+
+    def answer(*events: models.ModelEvent) -> None:
+        request = request_of(driver)
+        tokens = bytes_of(request) / per_token
+        assert tokens + request.max_tokens <= WINDOW
+        used = (models.Used(Usage(round(tokens), 50)),) if is_counted else ()
+        driver.round((*used, *events))
+
     for turn in range(60):
         prompt = f"Prompt {turn}: look at part {turn * 7}."
         asked = driver.prompt(session, prompt)
         for step in range(5):
             while is_summary(request_of(driver)):
                 summaries += 1
-                request = request_of(driver)
-                assert size_of(request) + request.max_tokens <= WINDOW
-                driver.round(said(long(f"summary {summaries}", 900)))
-            request = request_of(driver)
-            assert size_of(request) <= WINDOW - WINDOW // 4
-            assert prompt in str(request.messages)
+                answer(*said(long(f"summary {summaries}", 900)))
+            assert prompt in str(request_of(driver).messages)
             rounds += 1
-            if step < 4:
-                read(driver, long(f"part {turn}.{step}", 100 + 37 * turn))
-            else:
-                driver.round(said(long(f"answer {turn}", 120)))
+            if step == 4:
+                answer(*said(long(f"answer {turn}", 120)))
+                continue
+            answer(*calls(READ))
+            driver.finish(driver.tool_jobs("prepare")[0])
+            text = long(f"part {turn}.{step}", 100 + 37 * turn)
+            driver.end(driver.tool_jobs()[0], Ok(ToolResult(content=(Text(text),))))
         assert stop_reason(driver, asked) == "end_turn"
     assert rounds == 300
-    assert 5 <= summaries <= 60, summaries
+    assert 5 <= summaries <= 100, summaries
     assert len(entries(driver, history.UserSaid)) == 60
     assert len(entries(driver, history.ResultMade)) == 240
-    assert f"summary {summaries}" in first_text(
-        models.ModelRequest(model=SMALL, system="", messages=tuple(thread_of(driver).view.messages))
-    )
+    assert f"summary {summaries}" in str(thread_of(driver).view.messages), "each summary is in the next one"
