@@ -1,7 +1,7 @@
 """What a host gives to serve ACP: `AcpServerOptions` and the records in it (seed items 19 to 28)."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
 import msgspec
@@ -21,7 +21,7 @@ from zidane_core.data.tools import ToolSpec
 PermissionPolicy: TypeAlias = Policy
 """Controls when the agent asks before a tool runs: ask, allow-edits, allow-all, read-only."""
 
-ModelFactory: TypeAlias = Callable[[], Model]
+ModelFactory: TypeAlias = Callable[[], Model | Awaitable[Model]]
 StoreFactory: TypeAlias = Callable[[], Store]
 
 SYSTEM: Final = (
@@ -188,6 +188,7 @@ def _choice(choice: AcpModelChoice) -> ModelChoice:
         max_output=choice.max_output,
         context_window=choice.context_window,
         image_bytes=choice.image_bytes,
+        made_late=callable(choice.provider),
     )
 
 

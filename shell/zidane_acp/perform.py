@@ -13,6 +13,7 @@ from zidane_acp.files import LocalFiles
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
 from zidane_acp.ports import Files, Mcp, McpProblem, Model, StoreProblem, Tools
+from zidane_acp.providers import Lazy
 from zidane_core.agent.effects import Journal, Log, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
@@ -25,6 +26,7 @@ from zidane_core.agent.events import (
     Listed,
     Loaded,
     ModelDone,
+    ProviderMade,
     WaitDone,
 )
 from zidane_core.agent.work import (
@@ -37,6 +39,7 @@ from zidane_core.agent.work import (
     LookAtFile,
     ReadAttachments,
     Rest,
+    RunFactory,
     RunMcpCall,
     RunMcpServer,
     RunModel,
@@ -94,6 +97,14 @@ class Performer:
             report(batch)
             await self._room()
         return ModelDone()
+
+    async def _factory(self, what: RunFactory, report: Report) -> JobValue | JobOutcome:
+        model = self._models.get(what.model.value)
+        if model is None:
+            told = f"The model {what.model.name} is not there any more; choose another one."
+            return Failed(Fault(ErrorCode.INVALID_PARAMS, told))
+        fault = await model.make(what.model) if isinstance(model, Lazy) else None
+        return ProviderMade() if fault is None else Failed(fault)
 
     async def _tool(self, what: RunTool, report: Report) -> JobValue | JobOutcome:
         def output(piece: ToolOutput) -> None:
@@ -184,6 +195,7 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
     MappingProxyType(
         {
             RunModel: Performer._model,
+            RunFactory: Performer._factory,
             RunTool: Performer._tool,
             LookAtFile: Performer._look,
             ReadAttachments: Performer._attach,

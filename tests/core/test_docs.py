@@ -220,8 +220,7 @@ def test_the_coverage_is_that_of_the_code() -> None:
     shown = {named(row[2])[0] for row in table(page, "Updates") if row[1].startswith("done")}
     sources = [path for path in (ROOT / "core/zidane_core/agent").glob("*.py") if path.name != "effects.py"]
     code = "".join(path.read_text("utf-8") for path in sources)
-    # No modes are offered yet; only the log of a program that has them would show one.
-    records = {kind.__name__ for kind in get_args(effects.Shown)} - {"ModeShown"} | {"Chunk"}
+    records = {kind.__name__ for kind in get_args(effects.Shown)} | {"Chunk"}
     assert shown == {name for name in records if f"{name}(" in code}
 
 

@@ -36,6 +36,7 @@ from zidane_core.agent.events import (
     Ok,
     Progressed,
     PromptGot,
+    ProviderMade,
     Saved,
     SaveFailed,
     Stopped,
@@ -58,6 +59,7 @@ from zidane_core.agent.work import (
     LookAtFile,
     ReadAttachments,
     Rest,
+    RunFactory,
     RunMcpCall,
     RunMcpServer,
     RunModel,
@@ -68,6 +70,7 @@ from zidane_core.convert.visible import output as visible_output
 from zidane_core.data import history, models
 from zidane_core.data.content import Document, Text
 from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
+from zidane_core.data.project import Project
 from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
 
 MODEL = models.ModelChoice(value="test-model", name="Test model", provider="test", id="test-model")
@@ -148,6 +151,7 @@ class Driver:
         self.compactions: dict[str, dict[str, str]] = {}
         self.stopping: set[str] = set()
         self.refused: Any = None
+        self.project: Project | None = None
         self.files: dict[str, str] = {}
         self.buffers: dict[str, str] = {}
         self.terminals: dict[str, str] = {}
@@ -323,7 +327,7 @@ class Driver:
         """A new session, its folder looked at; `settled` when it has its row in the store, too."""
         asked = self.request("session/new", cwd=cwd, **{"mcpServers": [], **more})
         newest = [key for key, what in self.jobs.items() if isinstance(what, CheckPaths)][-1]
-        self.end(newest, Ok(CheckedPaths()))
+        self.end(newest, Ok(CheckedPaths(project=self.project)))
         answer = self.answer_of(asked)
         assert answer is not None
         session: str = answer["result"]["sessionId"]
@@ -507,7 +511,9 @@ class Driver:
         elif isinstance(what, Rest):
             self.end(key, Ok(WaitDone()))
         elif isinstance(what, CheckPaths):
-            self.end(key, Ok(CheckedPaths()))
+            self.end(key, Ok(CheckedPaths(project=self.project)))
+        elif isinstance(what, RunFactory):
+            self.end(key, Ok(ProviderMade()))
         else:
             self.store()
             if isinstance(what, LoadThread):
@@ -615,9 +621,10 @@ class Driver:
             self.keys.add(effect.key)
             self.jobs[effect.key] = effect.what
             session = effect.key.rpartition("/")[0]
-            assert isinstance(effect.what, Wait | SETUPS | RunMcpServer) or session not in self.stopping, (
-                "work began after the cancel"
-            )
+            assert (
+                isinstance(effect.what, Wait | SETUPS | RunMcpServer | RunFactory)
+                or session not in self.stopping
+            ), "work began after the cancel"
             if isinstance(effect.what, RunModel):
                 check_history(effect.what.request.messages)
         elif isinstance(effect, Stop):

@@ -10,6 +10,7 @@ from zidane_core.agent.events import Failed, JobOutcome, Ok
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Choosing, Options, Thread
 from zidane_core.agent.work import RunFactory
+from zidane_core.data.models import ModelChoice
 from zidane_core.faults import ErrorCode, Fault
 
 
@@ -18,15 +19,16 @@ def choose(options: Options, thread: Thread, asked: Choosing) -> Moved:
     value = settings.valid(options, thread, asked.option, asked.value)
     if isinstance(value, Fault):
         return thread, (Answer(asked.ticket, _named(asked, value)),)
-    if asked.option == settings.MODEL and is_made_late(options, value):
+    model = made_late(options, value) if asked.option == settings.MODEL else None
+    if model is not None:
         thread, job = moves.key(thread)
-        return replace(thread, job=job, choosing=asked), (Start(job, RunFactory(value)),)
+        return replace(thread, job=job, choosing=asked), (Start(job, RunFactory(model)),)
     return _chosen(options, thread, asked, value)
 
 
-def is_made_late(options: Options, value: str) -> bool:
-    """Whether a model's provider may have to be made first."""
-    return any(model.value == value and model.made_late for model in options.models)
+def made_late(options: Options, value: str) -> ModelChoice | None:
+    """The model of a value, if its provider may have to be made first."""
+    return next((model for model in options.models if model.value == value and model.made_late), None)
 
 
 def _named(asked: Choosing, fault: Fault) -> Fault:

@@ -17,6 +17,8 @@ from zidane_core.agent.titles import shortened, visible
 from zidane_core.agent.work import RunModel
 from zidane_core.data import history, models
 from zidane_core.data.content import Part, Text
+from zidane_core.data.outcome import Usage
+from zidane_core.models.pricing import added
 
 LENGTH: Final = 60
 """Characters of a title."""
@@ -93,7 +95,7 @@ def ask(options: Options, thread: Thread) -> Moved:
         max_tokens=min(model.max_output, 1024),
     )
     thread, job = moves.key(thread)
-    thread = replace(thread, title=replace(title, asked=True, job=job))
+    thread = replace(thread, title=replace(title, asked=True, job=job, price=model.price))
     return thread, (Start(job, RunModel(request, f"{thread.id}/title")),)
 
 
@@ -111,14 +113,18 @@ def _excerpts(options: Options, thread: Thread) -> tuple[str, str]:
 def progress(thread: Thread, batch: tuple[Progress, ...]) -> Thread:
     """The model says a title."""
     said = "".join(event.text for event in batch if isinstance(event, models.TextDelta))
+    used = next((event.usage for event in reversed(batch) if isinstance(event, models.Used)), None)
     title = thread.title
-    return replace(thread, title=replace(title, said=(title.said + said)[: LENGTH * 8])) if said else thread
+    if not said and used is None:
+        return thread
+    title = replace(title, said=(title.said + said)[: LENGTH * 8], usage=used or title.usage)
+    return replace(thread, title=title)
 
 
 def ended(thread: Thread, outcome: JobOutcome) -> Moved:
-    """It has said it, or failed."""
-    said = thread.title.said
-    thread = replace(thread, title=replace(thread.title, job="", said=""))
+    """It has said it, or failed. What it cost counts for the session either way."""
+    said, cost = thread.title.said, added(thread.cost, thread.title.price, thread.title.usage)
+    thread = replace(thread, cost=cost, title=replace(thread.title, job="", said="", usage=Usage()))
     better = _cut(next((line for raw in said.splitlines() if (line := _line(raw).strip(_ORNAMENT))), ""))
     if not isinstance(outcome, Ok) or not better or better == thread.title.text:
         return thread, ()

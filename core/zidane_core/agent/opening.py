@@ -157,8 +157,10 @@ def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Move
 def _checked(options: Options, thread: Thread, setup: Setup, checked: CheckedPaths) -> Moved:
     if checked.problem is not None:
         return _fail(thread, setup, _bad_folder(setup, checked.problem, checked.position))
-    if thread.phase == "opening" and checked.project is not None:
-        thread = settings.first(options, thread, checked.project.settings)
+    if checked.project is not None:
+        if thread.phase == "opening":
+            thread = settings.first(options, thread, checked.project.settings)
+        thread = replace(thread, project=checked.project)
     if setup.kind == "new" or thread.phase == "open":
         return _opened(options, thread, setup)
     return _read(thread)

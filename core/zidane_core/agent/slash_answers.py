@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, choosing, model_names, moves, settings, slash
+from zidane_core.agent import blocks, model_names, moves, settings, slash
 from zidane_core.agent.effects import Start
 from zidane_core.agent.events import Failed, JobOutcome, Ok
 from zidane_core.agent.moves import Moved
@@ -51,12 +51,12 @@ def _model(options: Options, thread: Thread, turn: Turn, rest: str) -> Moved:
         what = "Several models fit" if found else "There is no model like"
         listed = "".join(f"\n- `{model.value}` {model.name}" for model in found or options.models)
         return say(thread, turn, f"{what} `{rest[:80]}`:\n{listed}")
-    value = found[0].value
-    if not choosing.is_made_late(options, value):
-        return _set(options, thread, turn, settings.MODEL, value)
+    model = found[0]
+    if not model.made_late:
+        return _set(options, thread, turn, settings.MODEL, model.value)
     thread, job = moves.key(thread)
-    turn = replace(turn, phase="command", job=job, picked=value)
-    return replace(thread, turn=turn), (Start(job, RunFactory(value)),)
+    turn = replace(turn, phase="command", job=job, picked=model.value)
+    return replace(thread, turn=turn), (Start(job, RunFactory(model)),)
 
 
 def provider_made(options: Options, thread: Thread, turn: Turn, outcome: JobOutcome) -> Moved:

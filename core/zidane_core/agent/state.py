@@ -15,7 +15,7 @@ from zidane_core.agent.server_state import Inquiry, Page, Server
 from zidane_core.buckets import Buckets
 from zidane_core.data.history import Entry, Given
 from zidane_core.data.mcp import McpServerConfig
-from zidane_core.data.models import Broke, ModelChoice, Opaque, ThinkingLevel
+from zidane_core.data.models import Broke, ModelChoice, Opaque, Price, ThinkingLevel
 from zidane_core.data.modes import Mode
 from zidane_core.data.outcome import FinishReason, StopReason, Usage
 from zidane_core.data.project import Project, Surroundings
@@ -338,13 +338,15 @@ class Closing(msgspec.Struct, frozen=True, gc=False):
 
 
 class Title(msgspec.Struct, frozen=True, gc=False):
-    """A thread's title: the text, whether a model was asked for it (once is enough), the job that asks it now and
-    what that has said."""
+    """A thread's title: the text, whether a model was asked for it (once is enough), the job that asks it now, what that
+    has said and used, and the model's price."""
 
     text: str = ""
     asked: bool = False
     job: Key = ""
     said: str = ""
+    usage: Usage = Usage()
+    price: Price | None = None
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -6,7 +6,7 @@ import msgspec
 
 from zidane_core.data.content import Image, Link
 from zidane_core.data.mcp import McpServerConfig
-from zidane_core.data.models import ModelRequest
+from zidane_core.data.models import ModelChoice, ModelRequest
 from zidane_core.data.rules import Grant
 from zidane_core.data.stored import Place
 from zidane_core.data.tools import Preview
@@ -109,9 +109,9 @@ class RunHook(msgspec.Struct, frozen=True, gc=False, tag="run_hook"):
 
 
 class RunFactory(msgspec.Struct, frozen=True, gc=False, tag="run_factory"):
-    """Resolve the provider of a model that was selected for the first time."""
+    """Make the provider of a model that was selected, if it is not there yet."""
 
-    model: str
+    model: ModelChoice
 
 
 class CheckPaths(msgspec.Struct, frozen=True, gc=False, tag="check_paths"):
