@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, model_names, moves, settings, slash
+from zidane_core.agent import blocks, compacting, model_names, moves, settings, slash
 from zidane_core.agent.effects import Start
 from zidane_core.agent.events import Failed, JobOutcome, Ok
 from zidane_core.agent.moves import Moved
@@ -183,6 +183,7 @@ _ANSWERS: Final[Mapping[str, Callable[[Options, Thread, Turn, str], Moved]]] = M
         "model": _model,
         "mode": _mode,
         "thinking": _thinking,
+        "compact": compacting.by_hand,
         "usage": _usage,
         "mcp": _servers,
         "help": _help,
