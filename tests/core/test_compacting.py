@@ -7,7 +7,6 @@ from support.driver import MODEL, OPTIONS, Driver, calls, ready, said, with_
 
 from zidane_core.agent import budget, compacting, condensing
 from zidane_core.agent.events import Failed, Ok
-from zidane_core.agent.log import view_of
 from zidane_core.agent.shortening import text_of
 from zidane_core.agent.state import Options, Thread
 from zidane_core.agent.work import RunModel, Wait
@@ -517,23 +516,13 @@ def test_after_a_load_the_count_from_before_a_compaction_is_not_shown() -> None:
 # By hand -------------------------------------------------------------------------------------------------
 
 
-def by_hand(driver: Driver, session: str, instructions: str = "") -> Any:
-    """What a slash command does: the turn of its prompt compacts in the place of a model round."""
-    asked = driver.prompt(session, "/compact")
-    (key,) = driver.model_jobs()
-    driver.jobs.pop(key)
-    agent = driver.connection.agent
-    thread = thread_of(driver)
-    assert thread.turn is not None
-    thread, effects = compacting.by_hand(agent.options, thread, with_(thread.turn, job=""), instructions)
-    driver.take(thread, effects)
-    return asked
+BY_HAND = with_(OPTIONS, slash=True)
 
 
 def test_by_hand_everything_but_the_newest_is_summarised_with_the_users_wishes() -> None:
-    driver, session = ready(capabilities=SHOWS)
+    driver, session = ready(BY_HAND, SHOWS)
     talk(driver, session, "one", "two", "three")
-    asked = by_hand(driver, session, "Keep the numbers.")
+    asked = driver.prompt(session, "/compact Keep the numbers.")
     assert "The user says of this summary: Keep the numbers." in transcript_of(driver)
     assert "/compact" not in transcript_of(driver)
     driver.round(said("Numbers."))
@@ -543,15 +532,14 @@ def test_by_hand_everything_but_the_newest_is_summarised_with_the_users_wishes()
     request = request_of(driver)
     assert first_text(request).endswith("Numbers.")
     assert "/compact" not in str(request.messages), "the model does not see the command"
-    assert view_of(thread_of(driver).log).messages == thread_of(driver).view.messages
     driver.round(said("five"))
 
 
 @pytest.mark.parametrize("texts", [(), ("one",)])
 def test_by_hand_one_exchange_is_enough_and_nothing_is_too_little(texts: tuple[str, ...]) -> None:
-    driver, session = ready()
+    driver, session = ready(BY_HAND)
     talk(driver, session, *texts)
-    asked = by_hand(driver, session)
+    asked = driver.prompt(session, "/compact")
     if texts:
         driver.round(said("Numbers."))
     else:
@@ -562,10 +550,10 @@ def test_by_hand_one_exchange_is_enough_and_nothing_is_too_little(texts: tuple[s
 
 
 def test_by_hand_a_failure_is_an_error_and_changes_nothing() -> None:
-    driver, session = ready(capabilities=SHOWS)
+    driver, session = ready(BY_HAND, SHOWS)
     talk(driver, session, "one", "two")
     before = thread_of(driver).view.messages
-    asked = by_hand(driver, session)
+    asked = driver.prompt(session, "/compact")
     driver.round((models.Finished("stop"),))
     answer = driver.answer_of(asked)
     assert answer is not None

@@ -17,7 +17,7 @@ from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Rece
 from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
-from zidane_core.agent import pages, table
+from zidane_core.agent import pages
 from zidane_core.agent.budget import size_of
 from zidane_core.agent.editor_files import digest
 from zidane_core.agent.effects import Exit, Journal, Release, Reply, Save, Send, Start, Stop
@@ -48,7 +48,6 @@ from zidane_core.agent.records import entry_of, text_of
 from zidane_core.agent.repairing import repairs
 from zidane_core.agent.replaying import replay, whole
 from zidane_core.agent.state import Options, Thread
-from zidane_core.agent.step import with_thread
 from zidane_core.agent.work import (
     CheckPaths,
     DeleteThread,
@@ -178,19 +177,6 @@ class Driver:
         self.tickets.update(after.tickets.items())
         frames = len(self.frames)
         for effect in effects:
-            self._perform(effect)
-        self._note(before, self.frames[frames:])
-        self._check()
-
-    def take(self, thread: Thread, effects: tuple[Any, ...]) -> None:
-        """The agent has moved a thread by itself: the step that no event stands for."""
-        before = self.connection
-        agent, effects = with_thread(
-            before.agent, table.find(before.agent, thread.id), (thread, effects), self.now
-        )
-        frames = len(self.frames)
-        self.connection, spoken = speak(replace(before, agent=agent), effects)
-        for effect in spoken:
             self._perform(effect)
         self._note(before, self.frames[frames:])
         self._check()
