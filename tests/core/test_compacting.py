@@ -21,6 +21,7 @@ from zidane_core.models.providers import PROVIDERS
 WINDOW = 16_000
 SMALL = with_(MODEL, context_window=WINDOW)
 OPTIONS_SMALL = with_(OPTIONS, models=(SMALL,), policy="allow-all")
+BY_HAND = with_(OPTIONS, slash=True, policy="allow-all")
 SHOWS = {"session": {"compaction": {}}}
 READ = ("read_file", {"path": "a.txt"})
 OVERFLOW = models.Broke(provider_fault("context_overflow", "Too long.", provider="test", status=400))
@@ -237,6 +238,18 @@ def test_results_that_fill_the_window_alone_are_shortened_too() -> None:
     driver.round(said("ok"))
 
 
+def test_results_that_fill_the_window_beside_a_summary_are_shortened_after_it() -> None:
+    driver, session = ready(OPTIONS_SMALL)
+    talk(driver, session, long("one", 3400))
+    driver.prompt(session)
+    read(driver, long("huge", 20_000))
+    assert is_summary(request_of(driver))
+    driver.round(said("They talked."))
+    request = request_of(driver)
+    assert size_of(request) <= WINDOW * 3 // 4
+    assert text_of(request.messages[-1].results[0].content).startswith("huge")  # type: ignore[union-attr]
+
+
 def test_a_prompt_that_is_too_long_by_itself_is_for_the_model_to_refuse() -> None:
     driver, session = ready(OPTIONS_SMALL)
     asked = driver.prompt(session, long("huge", 20_000))
@@ -311,7 +324,7 @@ def test_a_second_overflow_answer_is_a_clear_error() -> None:
     assert answer is not None
     assert answer["error"]["data"] == {"kind": "context_overflow", "provider": "test", "status": 400}
     assert answer["error"]["message"] == (
-        "The conversation is too long for Test model, and no more of it can be shortened. "
+        "The conversation is too long for Test model and could not be shortened enough. "
         "Start a new session, or choose a model with a larger window."
     )
     # The next prompt may try again.
@@ -502,21 +515,25 @@ def test_the_tokens_of_the_summary_count_and_the_context_is_not_guessed() -> Non
 
 
 def test_after_a_load_the_count_from_before_a_compaction_is_not_shown() -> None:
-    driver, _ = full(SHOWS, with_(OPTIONS_SMALL, store=True))
-    driver.round(said("They talked."))
+    options = with_(BY_HAND, models=(SMALL,), store=True)
+    driver, session = ready(options, SHOWS)
+    driver.prompt(session, "one")
     driver.store()
-    driver.round(said("done"))
+    driver.round((models.TextDelta("1"), models.Used(Usage(3000, 20)), models.Finished("stop")))
     driver.store()
-    again = Driver(with_(OPTIONS_SMALL, store=True), SHOWS, disk=driver.disk, seed="again")
+    driver.prompt(session, "/compact")
+    driver.store()
+    assert thread_of(driver).context == 3020
+    driver.round(said("A number."))
+    driver.store()
+    assert thread_of(driver).context == 0
+    again = Driver(options, SHOWS, disk=driver.disk, seed="again")
     again.initialize()
     again.load(thread_of(driver).id)
     assert not [u for u in again.updates() if u["sessionUpdate"] == "usage_update"]
 
 
 # By hand -------------------------------------------------------------------------------------------------
-
-
-BY_HAND = with_(OPTIONS, slash=True)
 
 
 def test_by_hand_everything_but_the_newest_is_summarised_with_the_users_wishes() -> None:
@@ -552,6 +569,9 @@ def test_by_hand_one_exchange_is_enough_and_nothing_is_too_little(texts: tuple[s
 def test_by_hand_a_failure_is_an_error_and_changes_nothing() -> None:
     driver, session = ready(BY_HAND, SHOWS)
     talk(driver, session, "one", "two")
+    driver.prompt(session)
+    read(driver, long("result", 3000))
+    driver.round(said("done"))
     before = thread_of(driver).view.messages
     asked = driver.prompt(session, "/compact")
     driver.round((models.Finished("stop"),))
@@ -561,6 +581,28 @@ def test_by_hand_a_failure_is_an_error_and_changes_nothing() -> None:
         answer["error"]["message"] == "The conversation was not shortened. The model gave no summary of it."
     )
     assert thread_of(driver).view.messages == before
+    assert not entries(driver, history.Shortened)
+
+
+def test_a_cancel_of_it_leaves_the_conversation_as_it_was() -> None:
+    driver, session = ready(BY_HAND, SHOWS)
+    talk(driver, session, "one", "two")
+    before = thread_of(driver).view.messages
+    asked = driver.prompt(session, "/compact")
+    driver.cancel(session)
+    driver.finish(driver.model_jobs()[0])
+    assert stop_reason(driver, asked) == "cancelled"
+    assert thread_of(driver).view.messages == before
+
+
+def test_a_long_command_is_no_part_of_what_is_summarised() -> None:
+    driver, session = ready(BY_HAND)
+    talk(driver, session, "one", "two")
+    driver.prompt(session, f"/compact {long('wishes', 500)}")
+    assert "User: /compact" not in transcript_of(driver)
+    driver.round(said("Numbers."))
+    driver.prompt(session, "three")
+    assert len(request_of(driver).messages) == 2
 
 
 # Long conversations ----------------------------------------------------------------------------------------

@@ -75,13 +75,13 @@ def make_room(options: Options, thread: Thread, turn: Turn, compaction: Compacti
     if compaction.cause == "full" and room.goal < _LEAST_GOAL:
         return _ask(options, thread, turn)
     messages = tuple(thread.view.messages)
-    cut = cut_of(messages, _kept(thread, room))
+    cut = cut_of(messages, _kept(room, thread.view.size))
     fills = sum(map(budget.size_of, messages[cut:])) > room.goal // 2
     upto = len(messages) if fills else cut
     shorter = log.extend(thread.view, history.Shortened(upto))
     if shorter.size < thread.view.size and _is_enough(shorter, room, compaction):
         return _ask(options, _shortened(thread, upto), turn)
-    cut = cut_of(tuple(shorter.messages), _kept(thread, room))
+    cut = cut_of(tuple(shorter.messages), _kept(room, thread.view.size))
     if _is_worth_it(messages[:cut], room.goal):
         return _begin(options, thread, turn, replace(compaction, upto=cut, goal=room.goal))
     if shorter.size < thread.view.size:
@@ -92,13 +92,12 @@ def make_room(options: Options, thread: Thread, turn: Turn, compaction: Compacti
 
 
 def by_hand(options: Options, thread: Thread, turn: Turn, instructions: str) -> Moved:
-    """The user wants the conversation shortened now, and says what is to be kept; the turn ends with it. The turn itself is
-    none of the conversation."""
+    """The user wants the conversation shortened now, and says what is to be kept; the turn ends with it. The turn is `aside`:
+    it is none of the conversation."""
     compaction = Compaction(cause="asked", instructions=instructions)
     room = _room(options, thread, compaction)
     earlier = tuple(thread.view.messages)[: thread.view.mark]
-    cut = cut_of(earlier, _kept(thread, room), at_least_one=False)
-    turn = replace(turn, aside=True)
+    cut = cut_of(earlier, _kept(room, sum(map(budget.size_of, earlier))), at_least_one=False)
     if cut < 2:
         thread, effects = blocks.say(thread, turn, "agent", (TOO_LITTLE,))
         thread, turn = blocks.close(thread, thread.turn or turn)
@@ -106,9 +105,9 @@ def by_hand(options: Options, thread: Thread, turn: Turn, instructions: str) -> 
     return _begin(options, thread, turn, replace(compaction, upto=cut, goal=room.goal))
 
 
-def _kept(thread: Thread, room: _Room) -> int:
-    """The tokens of the newest messages that stay word for word."""
-    return min(room.goal, thread.view.size) // 4
+def _kept(room: _Room, size: int) -> int:
+    """The tokens of the newest messages that stay word for word, of messages of this size."""
+    return min(room.goal, size) // 4
 
 
 def _is_enough(shorter: log.View, room: _Room, compaction: Compaction) -> bool:
@@ -295,7 +294,7 @@ def _fault(model: models.ModelChoice, compaction: Compaction, fault: Fault) -> F
         fault = Fault(fault.code, fault.message, {**(fault.data or {}), "kind": rounds.OVERFLOW})
     if rounds.is_overflow(fault):
         return rounds.too_long(fault, model)
-    text = f"The conversation is too long for {model.name}, and could not be summarised. {fault.message}"
+    text = f"The conversation is too long for {model.name} and could not be summarised. {fault.message}"
     return Fault(fault.code, text, fault.data)
 
 

@@ -83,7 +83,12 @@ def _block(block: models.AssistantBlock, arguments: int, rest: int) -> str:
 def ask(words: int, instructions: str = "") -> str:
     """The question at the end of the transcript; `instructions` are what the user wants of the summary."""
     text = ASK.format(words=words)
-    return f"{text}\n\nThe user says of this summary: {instructions}" if instructions else text
+    wishes = bounded(instructions, _WISHES)
+    return f"{text}\n\nThe user says of this summary: {wishes}" if wishes else text
+
+
+_WISHES: Final = 4000
+"""Bytes of what the user says of a summary."""
 
 
 def question(conversation: str, asked: str) -> tuple[models.Message, ...]:

@@ -238,7 +238,7 @@ OVERFLOW: Final = "context_overflow"
 def too_long(fault: Fault, model: models.ModelChoice) -> Fault:
     """The fault of a conversation that cannot be made short enough."""
     text = (
-        f"The conversation is too long for {model.name}, and no more of it can be shortened. "
+        f"The conversation is too long for {model.name} and could not be shortened enough. "
         "Start a new session, or choose a model with a larger window."
     )
     return Fault(fault.code, text, fault.data)
