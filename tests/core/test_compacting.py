@@ -527,6 +527,9 @@ def test_after_a_load_the_count_from_before_a_compaction_is_not_shown() -> None:
     driver.round(said("A number."))
     driver.store()
     assert thread_of(driver).context == 0
+    driver.prompt(session, "/usage")
+    driver.store()
+    assert "- Context: known after the next answer" in driver.text()
     again = Driver(options, SHOWS, disk=driver.disk, seed="again")
     again.initialize()
     again.load(thread_of(driver).id)

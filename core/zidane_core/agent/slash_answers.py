@@ -130,8 +130,9 @@ def _choices(options: Options, thread: Thread, option: str, command: str) -> str
 def _usage(options: Options, thread: Thread, turn: Turn, rest: str) -> Moved:
     size = model_names.chosen(options, thread).context_window
     of = "" if size is None else f" of {size:,} ({thread.context / size:.0%})"
-    context = f"{thread.context:,}{of} tokens" if thread.context else "nothing was sent yet"
     total = _total(thread)
+    uncounted = "nothing was sent yet" if total == Usage() else "known after the next answer"
+    context = f"{thread.context:,}{of} tokens" if thread.context else uncounted
     cached = f", {total.cached_read:,} of them from the cache" if total.cached_read else ""
     cost = "not known" if thread.cost is None else f"${thread.cost:.4f}"
     lines = (
