@@ -13,6 +13,7 @@ from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options
+from zidane_core.agent.system_prompt import SYSTEM
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ThinkingLevel
 from zidane_core.data.rules import Policy
@@ -23,12 +24,6 @@ PermissionPolicy: TypeAlias = Policy
 
 ModelFactory: TypeAlias = Callable[[], Model | Awaitable[Model]]
 StoreFactory: TypeAlias = Callable[[], Store]
-
-SYSTEM: Final = (
-    "You are a coding agent working for a user in an editor. The working folder is {cwd}. "
-    "Use the tools to look before you answer, change only what the task needs, and say shortly what you did. "
-    "Paths you name are relative to the working folder. When a call is refused, do not try it another way."
-)
 
 
 class AcpModelOption(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +69,9 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
     `mcp_servers` are the user's own servers, used by every session; `mcp_within` is how many seconds the first prompt of
     a session waits for servers that are starting. `trust_read_only` lets tools of servers that claim to only read run without a
-    question. `through_client` False keeps files and commands here, whatever the client can do.
+    question. `through_client` False keeps files and commands here, whatever the client can do. `project` lets instructions
+    and commands in files of the workspace be used, once the user trusts its folder, and tells the model where it works;
+    `user_folder` is a folder with such files of the user's own, None for nowhere.
     """
 
     provider: Model | ModelFactory | None = None
@@ -98,6 +95,8 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     mcp_within: float = 5.0
     trust_read_only: bool = False
     through_client: bool = True
+    project: bool = False
+    user_folder: str | None = None
 
 
 class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,6 +152,7 @@ def core_options(options: AcpServerOptions) -> Options:
         through_client=options.through_client,
         servers=options.mcp_servers,
         trust_read_only=options.trust_read_only,
+        project=options.project,
         limits=Limits(rounds=options.max_rounds, servers_within=options.mcp_within),
     )
 

@@ -12,7 +12,7 @@ import anyio.to_thread
 from zidane_acp.files import LocalFiles
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
-from zidane_acp.ports import Files, Mcp, McpProblem, Model, StoreProblem, Tools
+from zidane_acp.ports import Files, Mcp, McpProblem, Model, Rules, StoreProblem, Tools
 from zidane_acp.providers import Lazy
 from zidane_core.agent.effects import Journal, Log, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
@@ -25,6 +25,7 @@ from zidane_core.agent.events import (
     JobValue,
     Listed,
     Loaded,
+    LookedAround,
     ModelDone,
     ProviderMade,
     WaitDone,
@@ -36,6 +37,7 @@ from zidane_core.agent.work import (
     GetMcpPrompt,
     ListThreads,
     LoadThread,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
@@ -60,7 +62,8 @@ FILES: Final[Files] = LocalFiles()
 
 
 class Performer:
-    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure."""
+    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure. Without
+    `rules` nothing is trusted beforehand; `user_folder` has the user's own instructions and commands, None: nowhere."""
 
     def __init__(
         self,
@@ -69,12 +72,16 @@ class Performer:
         keeper: Keeper | None,
         room: Callable[[], Awaitable[None]],
         mcp: Mcp | None = None,
+        rules: Rules | None = None,
+        user_folder: str | None = None,
     ) -> None:
         self._models = models
         self._tools = tools
         self._keeper = keeper
         self._room = room
         self._mcp = mcp
+        self._rules = rules
+        self._user_folder = user_folder
 
     async def run(self, what: What, report: Report) -> JobValue | JobOutcome:
         """Do what was started, to its end."""
@@ -140,7 +147,20 @@ class Performer:
 
     async def _check_paths(self, what: CheckPaths, report: Report) -> JobValue | JobOutcome:
         # In a thread, since a folder on a dead network drive would hold up everything else.
-        return await anyio.to_thread.run_sync(_look_at, what.paths, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(self._checked, what, abandon_on_cancel=True)
+
+    def _checked(self, what: CheckPaths) -> CheckedPaths:
+        checked = _look_at(what.paths)
+        if checked.problem is not None or not what.project:
+            return checked
+        from zidane_acp.project.reading import read_project
+
+        return CheckedPaths(project=read_project(what.paths, self._user_folder, self._rules))
+
+    async def _look_around(self, what: LookAround, report: Report) -> JobValue | JobOutcome:
+        from zidane_acp.project.surroundings import look_around
+
+        return LookedAround(await look_around(what.cwd))
 
     async def _find(self, what: FindThread, report: Report) -> JobValue | JobOutcome:
         return Found(await self._store.ask(lambda store, _: store.find(what.session)))
@@ -203,6 +223,7 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             RunMcpCall: Performer._mcp_call,
             GetMcpPrompt: Performer._mcp_prompt,
             CheckPaths: Performer._check_paths,
+            LookAround: Performer._look_around,
             FindThread: Performer._find,
             LoadThread: Performer._load,
             ListThreads: Performer._list,

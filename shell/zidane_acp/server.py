@@ -78,6 +78,7 @@ class AcpServer:
                 tools,
                 self._store,
                 mcp=mcp,
+                user_folder=self._options.user_folder,
                 inbox=inbox,
                 now=now,
                 watch=watch,

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from zidane_acp.config import Config
+from zidane_acp.config import Config, config_path
 from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions, choice_of
 from zidane_acp.ports import Model, Store
 from zidane_acp.settings import Settings
@@ -38,7 +38,9 @@ def options_of(
     wired = _EMBEDDED.get(name, _remote)(settings, env, name, source)
     if isinstance(wired, WiringProblem):
         return wired
-    wired = msgspec.structs.replace(wired, mcp_servers=config.mcp_servers)
+    # Not the folder of a file that `--config` names: that one may lie in anybody's repository.
+    own = config_path(msgspec.structs.replace(settings, config=None), env).parent
+    wired = msgspec.structs.replace(wired, mcp_servers=config.mcp_servers, project=True, user_folder=str(own))
     return StdioOptions(server=wired, max_frame=settings.max_frame, trace=settings.trace)
 
 

@@ -1,14 +1,15 @@
-"""What follows from the user's answer to a permission question (ring 2)."""
+"""What follows from the user's answer to a question about a call, or about trust (ring 2)."""
 
 from msgspec.structs import replace
 
-from zidane_core.agent import calls, moves, pump, turns
+from zidane_core.agent import calls, moves, pump, trusting, turns
 from zidane_core.agent.effects import DropPeer, Effect, Log
 from zidane_core.agent.leaving_plan import KEEP_PLANNING
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.permission import AskUser, Decision, Verdict, decide
-from zidane_core.agent.state import Call, Options, Thread
+from zidane_core.agent.peer import PeerAnswer
+from zidane_core.agent.permission import AskUser, Decision, Verdict, decide, read_answer
+from zidane_core.agent.state import Asking, Call, Options, Thread, Turn
 
 
 def decided(options: Options, thread: Thread, call: Call, decision: Decision) -> Moved:
@@ -54,3 +55,14 @@ def _covered(options: Options, thread: Thread) -> Moved:
 
 def _turn_calls(thread: Thread) -> tuple[Call, ...]:
     return () if thread.turn is None else thread.turn.calls
+
+
+def trust_decided(options: Options, thread: Thread, turn: Turn, asking: Asking, answer: PeerAnswer) -> Moved:
+    """The user has said whether folders are trusted. A question that they dismiss ends the turn, as of a call."""
+    decision = read_answer(asking.always, answer)
+    remark: tuple[Effect, ...] = (Log("warning", decision.remark),) if decision.remark else ()
+    thread = trusting.heard(thread, turn)
+    if decision.kind == "cancelled":
+        return turns.stop(options, thread, "cancelled")
+    thread, effects = trusting.decided(options, thread, asking, decision)
+    return thread, (*remark, *effects)

@@ -6,7 +6,18 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, budget, calls, features, log, moves, offering, pump, retry
+from zidane_core.agent import (
+    blocks,
+    budget,
+    calls,
+    features,
+    log,
+    moves,
+    offering,
+    pump,
+    retry,
+    system_prompt,
+)
 from zidane_core.agent.effects import Effect, Start, Tell, UsageShown
 from zidane_core.agent.events import Progress
 from zidane_core.agent.local_machine import failed
@@ -26,7 +37,7 @@ def request(options: Options, thread: Thread) -> models.ModelRequest:
     model = chosen(options, thread)
     return models.ModelRequest(
         model=model,
-        system=_system(options, thread),
+        system=system_prompt.text(options, thread),
         messages=tuple(thread.view.messages),
         tools=offering.tools_of(options, thread),
         thinking=thread.settings.thinking if model.thinking else "off",
@@ -73,14 +84,6 @@ def shorten(
     compaction = Compaction(cause=cause, broke=broke)
     turn = replace(turn, phase="compact", job="", compaction=compaction, compacted=True)
     return replace(thread, turn=turn)
-
-
-def _system(options: Options, thread: Thread) -> str:
-    """The host's text, and the further folders that the client has opened."""
-    text = options.system.replace("{cwd}", thread.cwd)
-    if not thread.roots[1:] or not text:
-        return text
-    return f"{text}\nThe workspace has these folders, too (name them by absolute path): {', '.join(thread.roots[1:])}"
 
 
 # Streaming -----------------------------------------------------------------------------------------

@@ -170,13 +170,26 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     shown: CardChanged | None = None
 
 
+class Asking(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The question whether these folders are trusted: its key ('' once it was answered), the call of its card, whether
+    it offers to remember the answer."""
+
+    ask: Key
+    call: str
+    folders: tuple[str, ...]
+    always: bool = False
+
+
 class Gathering(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a prompt needs before the model sees it: how far that is, the wait and the job that go on, the questions to
-    the editor by the position of a part, and what has been found so far."""
+    the editor by the position of a part, and what has been found so far. `around` is the job that looks where the
+    thread works, `asking` the open question about trust."""
 
-    stage: Literal["servers", "prompt", "attachments", "editor", "done"] = "servers"
+    stage: Literal["servers", "trust", "prompt", "attachments", "editor", "done"] = "servers"
     wait: Key = ""
     job: Key = ""
+    around: Key = ""
+    asking: Asking | None = None
     asks: tuple[Link, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     given: tuple[Given, ...] = ()
@@ -337,6 +350,15 @@ class Closing(msgspec.Struct, frozen=True, gc=False):
     deletes: tuple[int, ...] = ()
 
 
+class Trust(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The folders that the user trusts for as long as the thread is open, those that they were asked about, and the job
+    that remembers an answer."""
+
+    given: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    job: Key = ""
+
+
 class Title(msgspec.Struct, frozen=True, gc=False):
     """A thread's title: the text, whether a model was asked for it (once is enough), the job that asks it now, what that
     has said and used, and the model's price."""
@@ -396,6 +418,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     seen: dict[str, Seen] = {}
     commanded: bool = False
     project: Project | None = None
+    trust: Trust = Trust()
     surroundings: Surroundings | None = None
     cost: float | None = 0.0
     advertised: tuple[Command, ...] | None = ()

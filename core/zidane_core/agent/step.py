@@ -30,6 +30,7 @@ from zidane_core.agent import (
     slash_answers,
     table,
     threads,
+    trusting,
     turns,
 )
 from zidane_core.agent.effects import Answer, Effect, Exit
@@ -219,6 +220,10 @@ _THREAD_JOBS: Final[
     ),
     (lambda thread, key: key == thread.idle, _rested),
     (
+        lambda thread, key: key == thread.trust.job,
+        lambda options, thread, event: (trusting.kept(thread, event.outcome), ()),
+    ),
+    (
         lambda thread, key: key == thread.store.pause,
         lambda options, thread, _: saving.paused(options, thread),
     ),
@@ -287,17 +292,21 @@ def _answered(agent: Agent, event: Answered) -> Step:
     turn = None if thread is None else thread.turn
     if thread is None or turn is None:
         return agent, ()
+    asking = trusting.of_key(turn, event.key)
+    if asking is not None:
+        moved = deciding.trust_decided(agent.options, thread, turn, asking, event.value)
+        return with_thread(agent, thread, moved, event.now)
     if gathering.is_of(turn, event.key):
         return with_thread(agent, thread, gathering.answered(thread, turn, event.key, event.value), event.now)
-    asking = next((known for known in turn.calls if known.ask == event.key), None)
-    if asking is None:
+    asked = next((known for known in turn.calls if known.ask == event.key), None)
+    if asked is None:
         found = _call(turn, event.key)
         if found is None:
             return agent, ()
         moved = pump.got(agent.options, thread, turn, *found, event.value)
         return with_thread(agent, thread, moved, event.now)
-    decision = read_answer(asking.offered is not None, event.value)
-    call = replace(asking, ask="")
+    decision = read_answer(asked.offered is not None, event.value)
+    call = replace(asked, ask="")
     thread_now = moves.with_call(thread, turn, call)
     return with_thread(agent, thread, deciding.decided(agent.options, thread_now, call, decision), event.now)
 
