@@ -41,6 +41,7 @@ from zidane_core.data.content import Text
 from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.outcome import Usage
 from zidane_core.data.project import ProjectSettings, UserCommand
+from zidane_core.data.rules import Denials
 from zidane_core.data.tools import ToolOutput, ToolResult
 from zidane_core.faults import provider_fault
 
@@ -48,6 +49,8 @@ CALLS = st.sampled_from(
     [
         models.Called("x", "shell", '{"command": "touch a"}'),
         models.Called("x", "shell", '{"command": "git commit -m a"}'),
+        models.Called("x", "shell", '{"command": "sh -c \'git push\'"}'),
+        models.Called("x", "read_file", '{"path": "denied/a"}'),
         models.Called("", "read_file", '{"path": "a"}'),
         models.Called("x", "read_file", '{"path": "/outside"}'),
         models.Called("y", "write_file", '{"path": "a", "content": "b"}'),
@@ -119,6 +122,7 @@ ANSWERS = st.sampled_from(
     [
         {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "allow_always"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "allow_project"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "reject_once"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "other"}}},
         {"result": {"outcome": {"outcome": "cancelled"}}},
@@ -224,6 +228,7 @@ class Walk(RuleBasedStateMachine):
             titles=titles,
             project=project,
             remembers=remembers,
+            denials=Denials(("denied/**",), ("git push",)),
             slash=slash,
             mode=mode,
             modes=MODES if mode else (),

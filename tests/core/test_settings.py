@@ -248,7 +248,9 @@ def test_the_model_leaves_plan_mode_only_by_the_users_word(policy: Any) -> None:
     assert card["kind"] == "switch_mode"
     assert card["content"] == [{"type": "content", "content": {"type": "text", "text": "1. Do it."}}]
     asked = driver.only_asked("session/request_permission")
-    assert driver.open[asked]["params"]["toolCall"]["rawInput"] == {"plan": "1. Do it."}
+    question = driver.open[asked]["params"]
+    assert question["toolCall"]["rawInput"] == {"plan": "1. Do it."}
+    assert [option["name"] for option in question["options"]] == ["Begin with this plan", "Keep planning"]
     driver.choose(asked, "allow_once")
     driver.work()
     assert driver.result() == AGREED

@@ -56,6 +56,7 @@ from zidane_core.agent.work import (
     DeleteThread,
     FindThread,
     GetMcpPrompt,
+    KeepGrant,
     KeepTrust,
     ListThreads,
     LoadThread,
@@ -525,7 +526,7 @@ class Driver:
             self.end(key, Ok(CheckedPaths(project=self.project if what.project else None)))
         elif isinstance(what, LookAround):
             self.end(key, Ok(LookedAround(Surroundings(platform="Linux", date="2026-12-01"))))
-        elif isinstance(what, KeepTrust):
+        elif isinstance(what, KeepGrant | KeepTrust):
             self.end(key, Ok(RuleKept()))
         elif isinstance(what, RunFactory):
             self.end(key, Ok(ProviderMade()))

@@ -23,6 +23,7 @@ from zidane_core.agent import (
     opening,
     owing,
     pump,
+    remembering,
     resting,
     rounds,
     saving,
@@ -53,7 +54,7 @@ from zidane_core.agent.events import (
     Stopped,
 )
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.permission import read_answer
+from zidane_core.agent.question import offered, read_answer
 from zidane_core.agent.state import Agent, Call, Choosing, Link, Listing, Options, Setup, Thread, Turn
 from zidane_core.data.models import Broke
 from zidane_core.data.tools import ToolOutput
@@ -167,7 +168,8 @@ def _ended(agent: Agent, event: Ended) -> Step:
     if server is not None:
         moved = servers.ended(agent.options, thread, server, event.outcome, event.now)
         return with_thread(agent, thread, moved, None)
-    return with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
+    agent, effects = with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
+    return remembering.spread(agent, thread, event), effects
 
 
 def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
@@ -219,6 +221,7 @@ _THREAD_JOBS: Final[
         lambda options, thread, event: naming.ended(thread, event.outcome),
     ),
     (lambda thread, key: key == thread.idle, _rested),
+    (remembering.is_of, remembering.ended),
     (
         lambda thread, key: key == thread.trust.job,
         lambda options, thread, event: (trusting.kept(thread, event.outcome), ()),
@@ -305,7 +308,8 @@ def _answered(agent: Agent, event: Answered) -> Step:
             return agent, ()
         moved = pump.got(agent.options, thread, turn, *found, event.value)
         return with_thread(agent, thread, moved, event.now)
-    decision = read_answer(asked.offered is not None, event.value)
+    options = offered(asked.offered is not None, asked.lasting)
+    decision = read_answer(options, event.value)
     call = replace(asked, ask="")
     thread_now = moves.with_call(thread, turn, call)
     return with_thread(agent, thread, deciding.decided(agent.options, thread_now, call, decision), event.now)
