@@ -125,7 +125,7 @@ def tokens(counted: Counted | None, size: int, around: int) -> int:
     if counted is None:
         return around + size
     then, more = counted.size + around, size - counted.size
-    known = max(counted.tokens, then // 2)  # some providers count only part of a request
+    known = max(counted.tokens, round(then * _LEAST_SCALE))
     if more >= 0:
         return known + round(more * max(1.0, scale(counted, around)))
     return known * (size + around) // max(then, 1)
@@ -135,7 +135,13 @@ def scale(counted: Counted | None, around: int) -> float:
     """Real tokens for one that was estimated; bounded, since what was counted may not be the messages alone."""
     if counted is None:
         return 1.0
-    return min(max(counted.tokens / max(counted.size + around, 1), 0.5), 2.0)
+    return min(max(counted.tokens / max(counted.size + around, 1), _LEAST_SCALE), _MOST_SCALE)
+
+
+_LEAST_SCALE: Final = 0.7
+"""More than four bytes a token: a count that says so is of a part of the request only, as some providers give it."""
+
+_MOST_SCALE: Final = 2.0
 
 
 def reserve(model: ModelChoice) -> int:
