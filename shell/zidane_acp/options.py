@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from zidane_acp.ports import Model, Store, Tools
+from zidane_acp.ports import Model, Rules, Store, Tools
 from zidane_core import __version__
 from zidane_core.acp.connection import ModelSource, Opened, Server
 from zidane_core.acp.frames import MAX_FRAME, Framing
@@ -15,7 +15,7 @@ from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options
 from zidane_core.agent.system_prompt import SYSTEM
 from zidane_core.data.mcp import McpServerConfig
-from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ThinkingLevel
+from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ModelOption, OptionValue, ThinkingLevel
 from zidane_core.data.rules import Policy
 from zidane_core.data.tools import ToolSpec
 
@@ -24,6 +24,7 @@ PermissionPolicy: TypeAlias = Policy
 
 ModelFactory: TypeAlias = Callable[[], Model | Awaitable[Model]]
 StoreFactory: TypeAlias = Callable[[], Store]
+RulesFactory: TypeAlias = Callable[[], Rules]
 
 
 class AcpModelOption(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +66,8 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     `preset` is the tools, taken as they are; None gives the default ones. `tools` runs them; None gives the
     local executors. `system` may name {cwd}. `read_only_commands` lets known harmless commands run without a
     question. `store` keeps the sessions, and may be a function that makes what does; None keeps them in memory, as
-    long as the server lives. `titles` lets the
+    long as the server lives. `rules` keeps permissions of projects and trust in folders, the same way; without it no permission
+    is offered for a project. `titles` lets the
     model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
     `mcp_servers` are the user's own servers, used by every session; `mcp_within` is how many seconds the first prompt of
     a session waits for servers that are starting. `trust_read_only` lets tools of servers that claim to only read run without a
@@ -88,6 +90,7 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     allow_private_fetch: bool = False
     commands: tuple[Command, ...] = ()
     store: Store | StoreFactory | None = None
+    rules: Rules | RulesFactory | None = None
     titles: bool = False
     info: Implementation | None = None
     source: ModelSource | None = None
@@ -148,6 +151,7 @@ def core_options(options: AcpServerOptions) -> Options:
         read_only_commands=options.read_only_commands,
         commands=options.commands,
         store=True,
+        remembers=options.rules is not None,
         titles=options.titles,
         through_client=options.through_client,
         servers=options.mcp_servers,
@@ -188,7 +192,19 @@ def _choice(choice: AcpModelChoice) -> ModelChoice:
         max_output=choice.max_output,
         context_window=choice.context_window,
         image_bytes=choice.image_bytes,
+        options=tuple(_option(option) for option in choice.options),
         made_late=callable(choice.provider),
+    )
+
+
+def _option(option: AcpModelOption) -> ModelOption:
+    return ModelOption(
+        id=option.id,
+        name=option.name,
+        description=option.description or "",
+        values=(OptionValue("on", "On"), OptionValue("off", "Off")),
+        default="on" if option.default else "off",
+        switch=True,
     )
 
 

@@ -28,6 +28,7 @@ from zidane_core.agent.events import (
     LookedAround,
     ModelDone,
     ProviderMade,
+    RuleKept,
     WaitDone,
 )
 from zidane_core.agent.work import (
@@ -35,6 +36,8 @@ from zidane_core.agent.work import (
     DeleteThread,
     FindThread,
     GetMcpPrompt,
+    KeepGrant,
+    KeepTrust,
     ListThreads,
     LoadThread,
     LookAround,
@@ -63,7 +66,7 @@ FILES: Final[Files] = LocalFiles()
 
 class Performer:
     """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure. Without
-    `rules` nothing is trusted beforehand; `user_folder` has the user's own instructions and commands, None: nowhere."""
+    `rules` nothing is trusted beforehand and nothing is remembered; `user_folder` has the user's own instructions and commands, None: nowhere."""
 
     def __init__(
         self,
@@ -185,6 +188,20 @@ class Performer:
         await self._store.ask(lambda store, _: store.remove(what.session))
         return Deleted()
 
+    async def _keep_grant(self, what: KeepGrant, report: Report) -> JobValue | JobOutcome:
+        await anyio.to_thread.run_sync(self._remembering.keep_grant, what.folder, what.grant)
+        return RuleKept()
+
+    async def _keep_trust(self, what: KeepTrust, report: Report) -> JobValue | JobOutcome:
+        await anyio.to_thread.run_sync(self._remembering.keep_trust, what.folders)
+        return RuleKept()
+
+    @property
+    def _remembering(self) -> Rules:
+        if self._rules is None:
+            raise StoreProblem("This agent keeps no permissions.")
+        return self._rules
+
     @property
     def _store(self) -> Keeper:
         if self._keeper is None:
@@ -228,6 +245,8 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             LoadThread: Performer._load,
             ListThreads: Performer._list,
             DeleteThread: Performer._delete,
+            KeepGrant: Performer._keep_grant,
+            KeepTrust: Performer._keep_trust,
             Wait: Performer._wait,
             Rest: Performer._wait,
         }

@@ -41,6 +41,7 @@ from zidane_core.data.content import Text
 from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.outcome import Usage
 from zidane_core.data.project import ProjectSettings, UserCommand
+from zidane_core.data.rules import Denials
 from zidane_core.data.tools import ToolOutput, ToolResult
 from zidane_core.faults import provider_fault
 
@@ -48,6 +49,8 @@ CALLS = st.sampled_from(
     [
         models.Called("x", "shell", '{"command": "touch a"}'),
         models.Called("x", "shell", '{"command": "git commit -m a"}'),
+        models.Called("x", "shell", '{"command": "sh -c \'git push\'"}'),
+        models.Called("x", "read_file", '{"path": "denied/a"}'),
         models.Called("", "read_file", '{"path": "a"}'),
         models.Called("x", "read_file", '{"path": "/outside"}'),
         models.Called("y", "write_file", '{"path": "a", "content": "b"}'),
@@ -66,21 +69,26 @@ CALLS = st.sampled_from(
         models.Called("z", "nope", "{}"),
     ]
 )
-BROKEN = st.builds(
-    models.Broke,
-    st.just(provider_fault("server", "Down.", provider="test")),
-    st.booleans(),
-    st.sampled_from([None, 0.0, 5.0, 100.0]),
+BROKEN = st.one_of(
+    st.builds(
+        models.Broke,
+        st.just(provider_fault("server", "Down.", provider="test")),
+        st.booleans(),
+        st.sampled_from([None, 0.0, 5.0, 100.0]),
+    ),
+    st.just(models.Broke(provider_fault("context_overflow", "Too long.", provider="test"))),
 )
 SAID = st.sampled_from(
     [
         models.TextDelta("a"),
         models.TextDelta(""),
+        models.TextDelta("long " * 200),
         models.TextDelta("\udc97é"),
         models.ThoughtDelta("hm"),
         models.BlockEnded(models.Opaque("test", "{}")),
         models.ForeignBlock(models.Opaque("test", "[]")),
         models.Used(Usage(3, 4)),
+        models.Used(Usage(2700, 4)),
         models.Warned("No audio."),
     ]
 )
@@ -106,13 +114,30 @@ BLOCKS = st.sampled_from(
         {"type": "text", "text": "/mode plan"},
         {"type": "text", "text": "/usage"},
         {"type": "text", "text": "/init"},
+        {"type": "text", "text": "/compact the rest"},
         {"type": "text", "text": "/mine a"},
+        {"type": "text", "text": "seen", "annotations": {"audience": ["user"], "priority": 0.5}},
+        {"type": "text", "text": "/mode plan", "annotations": {"audience": ["user"]}},
+        {
+            "type": "text",
+            "text": "both",
+            "annotations": {"audience": ["user", "assistant"]},
+            "_meta": {"a": 1},
+        },
+        {"type": "text", "text": "none", "annotations": 7, "_meta": []},
+        {
+            "type": "resource",
+            "resource": {"uri": "file:///a", "blob": "aGk=", "mimeType": "image/png", "_meta": {"b": [2]}},
+            "annotations": {"lastModified": "2026-01-01T00:00:00Z", "_meta": {"c": None}},
+        },
+        {"type": "resource_link", "uri": "file:///project/b", "name": "b", "annotations": {"priority": 1}},
     ]
 )
 ANSWERS = st.sampled_from(
     [
         {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "allow_always"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "allow_project"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "reject_once"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "other"}}},
         {"result": {"outcome": {"outcome": "cancelled"}}},
@@ -123,6 +148,11 @@ ANSWERS = st.sampled_from(
             "result": {
                 "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}],
                 "isError": True,
+            }
+        },
+        {
+            "result": {
+                "content": [{"type": "text", "text": "seen", "annotations": {"audience": ["user"]}}],
             }
         },
         {"result": {"output": "out", "truncated": True, "exitStatus": {"exitCode": 1}}},
@@ -142,6 +172,7 @@ CAPABILITIES = st.sampled_from(
         {"fs": {"readTextFile": True}, "elicitation": {}},
         {"fs": {"writeTextFile": True}, "elicitation": {"form": {}}},
         {"terminal": True, "session": {"notices": {}}},
+        {"session": {"compaction": {}}},
     ]
 )
 OTHER = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
@@ -191,6 +222,7 @@ class Walk(RuleBasedStateMachine):
         capabilities=CAPABILITIES,
         slash=st.booleans(),
         mode=st.sampled_from(["", "build", "plan"]),
+        window=st.sampled_from([None, 3800]),
         ending=st.sampled_from(["quiet", "quiet", "eof", "terminated"]),
     )
     def begin(
@@ -204,17 +236,19 @@ class Walk(RuleBasedStateMachine):
         capabilities: Any,
         slash: bool,
         mode: str,
+        window: int | None,
         ending: Any,
     ) -> None:
         self.options = with_(
             OPTIONS,
-            models=(MODEL, OTHER, LATE),
+            models=(with_(MODEL, context_window=window), OTHER, LATE),
             policy=policy,
             sequential=sequential,
             store=store,
             titles=titles,
             project=project,
             remembers=remembers,
+            denials=Denials(("denied/**",), ("git push",)),
             slash=slash,
             mode=mode,
             modes=MODES if mode else (),
@@ -355,7 +389,7 @@ class Walk(RuleBasedStateMachine):
 
     def shown_and_stored(self, session: str) -> list[tuple[str, Any]] | None:
         """What the client saw of a session and a replay has to show again: everything, but for a card that is still
-        open and a message that is still being streamed. None where not all of it can be on the disk."""
+        open, a message that is still being streamed and a compaction that goes on. None where not all of it can be on the disk."""
         thread = self.driver.connection.agent.threads.get(session)
         if thread is None or session in self.driver.conflicts or thread.phase not in {"open", "cold"}:
             return None
@@ -369,6 +403,7 @@ class Walk(RuleBasedStateMachine):
             for name, state in fold(self.driver.shown.get(session, []), self.driver.terminals)
             if not (block is not None and name.endswith(f" {block.message}"))
             and not (name.startswith("tool ") and state["status"] not in {"completed", "failed"})
+            and not (name.startswith("compaction ") and state["status"] == "in_progress")
         ]
 
     def folder(self, session: str) -> str:

@@ -17,6 +17,7 @@ from zidane_core.agent import (
     model_names,
     moves,
     pages,
+    permission,
     rounds,
     server_tools,
     servers,
@@ -187,6 +188,7 @@ def _attachments(options: Options, thread: Thread, turn: Turn, gathering: Gather
         image_bytes=model.image_bytes,
         images_taken=model.images,
         documents_taken=model.documents,
+        denied=permission.denials_of(options, thread).paths,
     )
     return _with(thread, turn, replace(gathering, job=job)), (Start(job, read),)
 

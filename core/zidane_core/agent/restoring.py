@@ -1,4 +1,4 @@
-"""What a thread is, from the entries of its log (ring 2): the settings chosen, the title, the plan, the counters."""
+"""What a thread is, from the entries of its log (ring 2): what was chosen and allowed, the title, the plan, the counters."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -37,6 +37,11 @@ def _ended(options: Options, thread: Thread, entry: history.TurnEnded) -> Thread
     return replace(thread, context=entry.context) if entry.context else thread
 
 
+def _uncounted(options: Options, thread: Thread, entry: history.Compacted | history.Shortened) -> Thread:
+    """The model sees less than was counted; how much less is known after its next answer."""
+    return replace(thread, context=0)
+
+
 def _plan(options: Options, thread: Thread, entry: history.PlanSet) -> Thread:
     return replace(thread, plan=entry.entries)
 
@@ -44,6 +49,10 @@ def _plan(options: Options, thread: Thread, entry: history.PlanSet) -> Thread:
 def _title(options: Options, thread: Thread, entry: history.TitleSet) -> Thread:
     title = thread.title
     return replace(thread, title=replace(title, text=entry.title, asked=title.asked or entry.by_model))
+
+
+def _granted(options: Options, thread: Thread, entry: history.Granted) -> Thread:
+    return thread if entry.grant in thread.grants else replace(thread, grants=(*thread.grants, entry.grant))
 
 
 def _setting(options: Options, thread: Thread, entry: history.SettingChanged) -> Thread:
@@ -56,8 +65,11 @@ _RESTORE: Final[Mapping[type, Callable[[Options, Thread, Any], Thread]]] = Mappi
         history.UserSaid: _user,
         history.CallMade: _called,
         history.TurnEnded: _ended,
+        history.Shortened: _uncounted,
+        history.Compacted: _uncounted,
         history.PlanSet: _plan,
         history.TitleSet: _title,
+        history.Granted: _granted,
         history.SettingChanged: _setting,
     }
 )

@@ -138,7 +138,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `machine` is the state of what runs it, `jobs` and `asks` are the machine's, by tag; `ask` is the open
     permission question. `ready` tells that the preparation is done. `problem` says why it cannot run (unknown
-    tool, bad arguments). `offered` is the grant that the open question offers, `granted` is set once the user
+    tool, bad arguments). `offered` is the grant that the open question offers, `lasting` whether also for the project, `granted` is set once the user
     allowed this very call, `cleared` once it runs by more than being harmless (`RunTool.granted`). `live` is output streamed so far (bounded), `live_due` the key of a pending
     redraw. `shown` is how the card stands, beyond what announced it.
     """
@@ -161,6 +161,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ready: bool = False
     preview: Preview | None = None
     offered: Grant | None = None
+    lasting: bool = False
     granted: bool = False
     cleared: bool = False
     result: ToolResult | None = None
@@ -200,6 +201,27 @@ TurnPhase: TypeAlias = Literal[
 ]
 
 
+class Compaction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The conversation is being shortened for the model.
+
+    `cause`: a request would not fit, a provider said that one did not (`broke`), or the user asked for it. While nothing was
+    begun `id` is empty. The first `upto` messages of the view are summarised by the turn's job, unless that is a wait
+    before another try (`waiting`); `goal` is how many estimated tokens all messages may have, `said` the summary so far.
+    """
+
+    cause: Literal["full", "overflow", "asked"]
+    instructions: str = ""
+    id: str = ""
+    upto: int = 0
+    goal: int = 0
+    tries: int = 0
+    waiting: bool = False
+    said: Growing = Growing()
+    usage: Usage | None = None
+    finish: FinishReason | None = None
+    broke: Broke | None = None
+
+
 class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The running prompt of a thread.
 
@@ -208,6 +230,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     stopping. `stopping` is why no new work may start; `expired` that the bound has passed.
     `posed` is a question to the user in plain text, with which the turn ends. `aside`: a slash command that the agent answers
     by itself, so that the model sees nothing of the turn; `picked` is the model that it waits for.
+    `compaction` is what goes on in the phase `compact`; `compacted` that room was made for the running model request, which
+    is done once.
     `value` is the answer of a turn that has ended and waits until it is stored. `journal` is the wait before the
     open block goes to the journal.
     """
@@ -239,6 +263,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     posed: str = ""
     aside: bool = False
     picked: str = ""
+    compaction: Compaction | None = None
+    compacted: bool = False
     usage: Usage = Usage()
     round_usage: Usage | None = None
     journal: Key = ""
@@ -325,6 +351,13 @@ class Closing(msgspec.Struct, frozen=True, gc=False):
     deletes: tuple[int, ...] = ()
 
 
+class Keeping(msgspec.Struct, frozen=True, gc=False):
+    """A permission that is being remembered for the project, by a job."""
+
+    job: Key
+    grant: Grant
+
+
 class Trust(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The folders that the user trusts for as long as the thread is open, those that they were asked about, and the job
     that remembers an answer."""
@@ -355,6 +388,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     to be there. Counters only grow, and ids hold the `tag` of this opening, so that message ids, call ids and keys
     are never used twice, in no program. `cut` tells that the log may end in the middle of a turn, since another
     program wrote it. `head` is the stored row's text as it was read. `context` is how many tokens the model saw last.
+    `grants` are permissions for this session, `keeping` those that are being remembered for its project.
     `abilities` is what its client can be asked for; what it failed at is taken away. `seen` is what was last seen of files that the client has, by path;
     `commanded` tells that commands have run, so that the disk may have changed. `project` is what its folders bring along,
     `surroundings` what the system prompt says of where it works; None while that has not been read. `cost` is what it has cost so far in US dollars, None if not known. `advertised` are the slash commands that the client
@@ -385,6 +419,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     plan: tuple[PlanEntry, ...] = ()
     context: int = 0
     grants: tuple[Grant, ...] = ()
+    keeping: tuple[Keeping, ...] = ()
     abilities: Abilities = Abilities()
     client_tools: tuple[ToolSpec, ...] = ()
     servers: tuple[Server, ...] = ()

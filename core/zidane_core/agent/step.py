@@ -10,6 +10,7 @@ from zidane_core import buckets
 from zidane_core.agent import (
     calls,
     choosing,
+    compacting,
     deciding,
     gathering,
     inquiries,
@@ -22,6 +23,7 @@ from zidane_core.agent import (
     opening,
     owing,
     pump,
+    remembering,
     resting,
     rounds,
     saving,
@@ -52,7 +54,7 @@ from zidane_core.agent.events import (
     Stopped,
 )
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.permission import read_answer
+from zidane_core.agent.question import offered, read_answer
 from zidane_core.agent.state import Agent, Call, Choosing, Link, Listing, Options, Setup, Thread, Turn
 from zidane_core.data.models import Broke
 from zidane_core.data.tools import ToolOutput
@@ -124,6 +126,8 @@ def _progressed(agent: Agent, event: Progressed) -> Step:
     turn = thread.turn
     if turn is None or turn.stopping:
         return agent, ()
+    if event.key == turn.job and turn.phase == "compact":
+        return _put(agent, thread, (compacting.progress(thread, turn, event.batch), ()))
     if event.key == turn.job:
         return _put(agent, thread, _streamed(agent.options, thread, event))
     found = _call(turn, event.key)
@@ -164,7 +168,8 @@ def _ended(agent: Agent, event: Ended) -> Step:
     if server is not None:
         moved = servers.ended(agent.options, thread, server, event.outcome, event.now)
         return with_thread(agent, thread, moved, None)
-    return with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
+    agent, effects = with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
+    return remembering.spread(agent, thread, event), effects
 
 
 def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
@@ -216,6 +221,7 @@ _THREAD_JOBS: Final[
         lambda options, thread, event: naming.ended(thread, event.outcome),
     ),
     (lambda thread, key: key == thread.idle, _rested),
+    (remembering.is_of, remembering.ended),
     (
         lambda thread, key: key == thread.trust.job,
         lambda options, thread, event: (trusting.kept(thread, event.outcome), ()),
@@ -234,6 +240,8 @@ _THREAD_JOBS: Final[
 
 
 def _turn_job_ended(options: Options, thread: Thread, turn: Turn, outcome: JobOutcome) -> Moved:
+    if turn.phase == "compact":
+        return compacting.ended(options, thread, turn, outcome)
     if turn.phase == "command":
         return slash_answers.provider_made(options, thread, turn, outcome)
     if turn.phase == "retry":
@@ -300,7 +308,8 @@ def _answered(agent: Agent, event: Answered) -> Step:
             return agent, ()
         moved = pump.got(agent.options, thread, turn, *found, event.value)
         return with_thread(agent, thread, moved, event.now)
-    decision = read_answer(asked.offered is not None, event.value)
+    options = offered(asked.offered is not None, asked.lasting)
+    decision = read_answer(options, event.value)
     call = replace(asked, ask="")
     thread_now = moves.with_call(thread, turn, call)
     return with_thread(agent, thread, deciding.decided(agent.options, thread_now, call, decision), event.now)

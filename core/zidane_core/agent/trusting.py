@@ -15,7 +15,7 @@ from zidane_core.agent.effects import AskPeer, DropPeer, Effect, Start
 from zidane_core.agent.events import Failed, JobOutcome, Key, Ok
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.peer import AskPermission, PermissionChoice
-from zidane_core.agent.permission import ALLOW_ALWAYS, ALLOW_ONCE, REJECT_ONCE, Decision
+from zidane_core.agent.question import ALLOW_ALWAYS, ALLOW_ONCE, REJECT_ONCE, Decision
 from zidane_core.agent.state import Asking, Gathering, Options, Thread, Turn
 from zidane_core.agent.titles import relative, shortened, visible
 from zidane_core.agent.work import KeepTrust

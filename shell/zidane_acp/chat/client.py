@@ -59,6 +59,7 @@ class Client:
         self._agent: JsonObject | None = None
         self.opened: Opened | None = None
         self.standing = Standing()
+        self._agreed = Standing()
         self.title = ""
         self._replayed: list[Update | ModeTold] = []
         self._replaying = False
@@ -100,7 +101,8 @@ class Client:
         self._replaying = False
         self.opened = answer.value_or(None)
         if self.opened is not None:
-            self._stand(opened(self.standing, self.opened.session))
+            self._agreed = opened(self.standing, self.opened.session)
+            self._stand(self._agreed)
             if self.opened.listed is not None and not self.title:
                 self.title = self.opened.listed.title
         return answer.alt(self._with_methods)
@@ -138,18 +140,15 @@ class Client:
 
     async def set_mode(self, choice: ModeChoice) -> RpcError | None:
         """Go to a mode. It counts at once, and no longer when the agent refuses it, with the error that is given then."""
-        before = self.standing
-        self._stand(choice.standing)
+        self._stand(after(self.standing, ModeTold(choice.mode)))
         params: JsonObject = {"sessionId": self.session, **choice.params}
         answer: Result[JsonObject, RpcError] = await self.connection.request(choice.method, params)
         if isinstance(answer, Failure):
-            if self.standing is choice.standing:
-                self._stand(before)
+            self._stand(self._agreed)
             error: RpcError = answer.failure()
             return error
-        options = read_options(answer.unwrap())
-        if options is not None:
-            self._stand(after(self.standing, options))
+        self._agreed = after(self._agreed, read_options(answer.unwrap()) or ModeTold(choice.mode))
+        self._stand(self._agreed)
         return None
 
     def notified(self, method: str, params: JsonObject) -> None:
@@ -168,6 +167,7 @@ class Client:
 
     def _told(self, told: Told) -> None:
         before = self.standing
+        self._agreed = after(self._agreed, told)
         self._stand(after(before, told))
         if self._replaying:
             if isinstance(told, ModeTold):

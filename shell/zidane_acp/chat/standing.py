@@ -22,7 +22,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class ModeChoice(msgspec.Struct, frozen=True, gc=False):
     """A mode to go to, with the request that asks the agent for it; `params` lack the session."""
 
-    standing: Standing
+    mode: str
     method: str
     params: JsonObject
 
@@ -74,15 +74,11 @@ def next_mode(standing: Standing) -> ModeChoice | None:
     if option is not None and option.choices:
         value = _behind(option.choices, str(option.value))
         params: JsonObject = {"configId": option.id, "value": value}
-        return None if value == option.value else ModeChoice(_moved(standing, value), SET_OPTION, params)
+        return None if value == option.value else ModeChoice(value, SET_OPTION, params)
     value = _behind(standing.modes, standing.mode)
     return (
-        None if value == standing.mode else ModeChoice(_moved(standing, value), SET_MODE, {"modeId": value})
+        None if value == standing.mode else ModeChoice(value, SET_MODE, {"modeId": value})
     )
-
-
-def _moved(standing: Standing, mode: str) -> Standing:
-    return after(standing, ModeTold(mode))
 
 
 def _behind(choices: tuple[Choice, ...], value: str) -> str:

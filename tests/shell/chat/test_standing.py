@@ -138,8 +138,7 @@ def test_the_next_mode_goes_round_by_the_option_or_else_by_the_modes() -> None:
         "session/set_config_option",
         {"configId": "m", "value": "plan"},
     )
-    assert (first.standing.mode, mode_name(first.standing)) == ("plan", "Plan")
-    second = next_mode(first.standing)
+    second = next_mode(after(both, ModeTold(first.mode)))
     assert second is not None and second.params == {"configId": "m", "value": "build"}
     alone = next_mode(standing(MODEL, modes=True))
     assert alone is not None and (alone.method, alone.params) == ("session/set_mode", {"modeId": "plan"})

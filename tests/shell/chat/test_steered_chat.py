@@ -102,17 +102,6 @@ def test_a_mode_that_the_agent_refuses_is_taken_back(chat: Chat) -> None:
     terminal.until("Build · Big One")
 
 
-def test_the_values_of_an_option_complete_behind_its_command(chat: Chat) -> None:
-    terminal = chat("options")
-    terminal.say("commands")
-    terminal.until("did commands")
-    terminal.until("›")
-    terminal.type("/model sm")
-    terminal.until("Small One")
-    terminal.type("\t\r")
-    terminal.until("did /model small")
-
-
 # During a turn -------------------------------------------------------------------------------------
 
 
