@@ -103,7 +103,7 @@ async def converse(launch: Launch, settings: Settings) -> int:
     from zidane_acp.chat.screen import Screen
 
     keyboard = Keyboard()
-    screen = Screen(Console(highlight=False), keyboard, launch.cwd, lambda: prompts.redraw())
+    screen = Screen(Console(highlight=False), keyboard, launch.cwd, on_standing=lambda: prompts.redraw())
     prompts = PromptLine(
         state_folder(settings),
         lambda: screen.commands,

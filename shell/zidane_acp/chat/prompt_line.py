@@ -86,7 +86,7 @@ class PromptLine:
                 return await self._session.prompt_async(
                     self._before,
                     default=typed,
-                    placeholder=FormattedText([("ansibrightblack", PLACEHOLDER)]),
+                    placeholder=self._placeholder,
                     handle_sigint=False,
                 )
             except EOFError:
@@ -105,8 +105,15 @@ class PromptLine:
         sign = ("bold ansicyan", "› ")
         app = self._session.app
         # The line is for the one who types; a prompt that was sent stands alone.
-        status = "" if app.is_done else status_line(self._standing(), app.output.get_size().columns - 1)
+        status = "" if app.is_done else status_line(self._standing(), self._columns() - 1)
         return FormattedText([("ansibrightblack", f"{status}\n"), sign] if status else [sign])
+
+    def _placeholder(self) -> FormattedText:
+        # Behind the sign, on the same line.
+        return FormattedText([("ansibrightblack", clip(PLACEHOLDER, self._columns() - 3))])
+
+    def _columns(self) -> int:
+        return self._session.app.output.get_size().columns
 
     def leave(self) -> None:
         """Give up waiting, because the agent has ended; `read` gives what was typed so far."""

@@ -113,6 +113,7 @@ class Screen:
         console: Console,
         keyboard: Keyboard,
         folder: str,
+        *,
         on_standing: Callable[[], None] = lambda: None,
     ) -> None:
         """`on_standing` is called when `standing` is another one."""

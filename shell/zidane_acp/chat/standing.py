@@ -76,9 +76,7 @@ def next_mode(standing: Standing) -> ModeChoice | None:
         params: JsonObject = {"configId": option.id, "value": value}
         return None if value == option.value else ModeChoice(value, SET_OPTION, params)
     value = _behind(standing.modes, standing.mode)
-    return (
-        None if value == standing.mode else ModeChoice(value, SET_MODE, {"modeId": value})
-    )
+    return None if value == standing.mode else ModeChoice(value, SET_MODE, {"modeId": value})
 
 
 def _behind(choices: tuple[Choice, ...], value: str) -> str:

@@ -51,7 +51,8 @@ def test_how_the_session_stands_is_above_the_prompt_and_grows_with_what_is_told(
 
 def test_a_narrow_terminal_shows_what_matters_most_on_one_line(chat: Chat) -> None:
     terminal = chat("options", columns=40)
-    terminal.say("use")
+    terminal.until("› Ask something · / lists commands · C…")
+    terminal.type("use\r")
     terminal.until("did use")
     terminal.until("Build · Big One · 15% of 200k · $0.25\n")
     terminal.say("change")
