@@ -1,7 +1,7 @@
 """Keys, tokens and passwords out of what is logged and traced."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from zidane_core.text import is_array, is_object
@@ -70,9 +70,14 @@ def mask_tree(value: object, secrets: Iterable[str] = ()) -> object:
     return value
 
 
-def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables whose name says that they are secret; short ones would mask ordinary words."""
-    found = {value for name, value in environment.items() if SECRET_NAME.search(name) and len(value) >= 8}
+def secret_values(environment: Mapping[str, str], named: Collection[str] = ()) -> tuple[str, ...]:
+    """The values of variables whose name says that they are secret, and of those that are `named`; short ones would mask
+    ordinary words."""
+    found = {
+        value
+        for name, value in environment.items()
+        if (name in named or SECRET_NAME.search(name)) and len(value) >= 8
+    }
     return tuple(sorted(found, key=len, reverse=True))
 
 
