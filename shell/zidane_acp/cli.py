@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from zidane_acp.config.command import config
 from zidane_acp.sessions.commands import sessions
 from zidane_acp.settings import FLAGS, Flag, Settings, SettingsProblem, parse
 from zidane_core import __version__
@@ -213,5 +214,6 @@ def doctor(
 
 
 app.add_typer(sessions)
+app.add_typer(config)
 app.command(name="serve")(_with_flags(serve))
 app.command(name="chat")(_with_flags(chat))

@@ -98,13 +98,13 @@ def _addressed(value: object) -> object:
         return [_addressed(item) for item in value]
     if is_object(value):
         return {
-            name: _url(item) if name.lower() == "url" and isinstance(item, str) else _addressed(item)
+            name: address(item) if name.lower() == "url" and isinstance(item, str) else _addressed(item)
             for name, item in value.items()
         }
     return value
 
 
-def _url(text: str) -> str:
+def address(text: str) -> str:
     """An address of a server without what may be secret in it; URLs elsewhere are of use as they are."""
     return _QUERY.sub(rf"\1{MASK}", _USER.sub(rf"\1{MASK}@", text))
 

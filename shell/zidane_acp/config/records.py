@@ -20,7 +20,7 @@ Variable: TypeAlias = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """The name of an environment variable. What holds other characters is most likely a key in the wrong place."""
 
 
-class ProviderTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ProviderTable(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """A table `[providers.NAME]`: how a known provider is called, or a server of your own."""
 
     kind: Annotated[
@@ -47,7 +47,7 @@ class ProviderTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     enabled: Annotated[bool, Meta(description="`false` leaves it out, even when its key is there.")] = True
 
 
-class PriceTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class PriceTable(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """What a model costs, in US dollars for a million tokens."""
 
     input: Annotated[Dollars, Meta(description="Tokens that go in.")]
@@ -60,7 +60,7 @@ class PriceTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ] = None
 
 
-class ValueTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ValueTable(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """A value of an option, `[[models.options.values]]`."""
 
     value: Annotated[Text, Meta(description="How it is chosen.")]
@@ -74,7 +74,7 @@ class ValueTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ] = {}
 
 
-class OptionTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class OptionTable(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """An option of one model, `[[models.options]]`: a switch with `on` and `off`, or a choice of `values`."""
 
     id: Annotated[Text, Meta(description="Its name in the list of options, behind `model.`.")]
@@ -97,7 +97,7 @@ class OptionTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ] = ()
 
 
-class ModelTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ModelTable(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """An entry `[[models]]`: a further model, or changes of one that is known by the same id."""
 
     id: Annotated[Text, Meta(description="How it is chosen.")]
@@ -151,7 +151,7 @@ class UiTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ] = 10
 
 
-class McpTable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class McpTable(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """A table `[mcp.NAME]`: an MCP server of every session, with either `command` or `url`."""
 
     command: Annotated[str, Meta(description="Program that is started.")] = ""

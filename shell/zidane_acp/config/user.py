@@ -68,10 +68,15 @@ def read_config(settings: Settings) -> Config:
 
 def config_of(data: bytes, file: str) -> Config:
     """What the bytes of a file say."""
+    return examined(data, file)[0]
+
+
+def examined(data: bytes, file: str) -> tuple[Config, tuple[Problem, ...]]:
+    """What the bytes of a file say, and what is wrong with its keys."""
     file = shown(file)
     found = parsed(data, f"The config file {file}")
     if isinstance(found, str):
-        return Config(warnings=(found,), file=file)
+        return Config(warnings=(found,), file=file), ()
     whole, text = found
     problems: list[Problem] = []
 
@@ -82,7 +87,7 @@ def config_of(data: bytes, file: str) -> Config:
     if user.agents:
         note(("agents",), f"agents is kept for a later release; {UNUSED}.")
     servers = tuple(_server(name, table) for name, table in user.mcp.items() if table.enabled)
-    return Config(user, servers, told(problems, text, file), file)
+    return Config(user, servers, told(problems, text, file), file), tuple(problems)
 
 
 def _server(name: str, table: McpTable) -> McpServerConfig:
