@@ -8,8 +8,9 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from zidane_acp.calling import Call, Maker, call_of
 from zidane_acp.config import Config, config_path
-from zidane_acp.config.offers import configured_models, headers_of, provider_rows, secret_variables
+from zidane_acp.config.offers import configured_models, provider_rows, secret_variables
 from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions, choice_of
 from zidane_acp.ports import Model, Store
 from zidane_acp.settings import Settings, filled, state_folder
@@ -18,8 +19,7 @@ from zidane_core.agent.modes import MODES
 from zidane_core.agent.state import Command
 from zidane_core.data.rules import Denials
 from zidane_core.models import providers
-from zidane_core.models.codec import Endpoint
-from zidane_core.models.picking import Picked, Wish, pick
+from zidane_core.models.picking import Picked, Wish, pick, usable
 from zidane_core.models.providers import Provider
 
 NO_CONFIG: Final = Config()
@@ -199,27 +199,41 @@ def _remote(asked: Asked) -> Wiring:
             return WiringProblem(told)
         warnings.append(f"{asked.config.file}: {told}")
         named = ""
-    if not named and settings.base_url is not None:
-        named = "openai-compatible"
-    by_user = _of_user(settings, "provider") and settings.base_url is None
-    wish = _wish(asked, only="" if by_user else named, first=named if by_user else "")
+    wish = _wish(asked, *_chosen(asked, named))
     picked = pick(wish, asked.env, rows)
     if not picked.models:
         return _nothing(asked, wish, picked, warnings)
-    found = _endpoints(asked, wish, picked)
+    found = _calls(asked, wish, picked)
     if isinstance(found, WiringProblem):
         return found
-    endpoints, refused = found
-    makers = {name: _maker(asked, endpoint) for name, endpoint in endpoints.items()}
+    calls, refused = found
+    makers = {name: Maker(call) for name, call in calls.items()}
     offered = [model for model in picked.models if model.provider in makers]
     default = next(model for model in offered if model.value == picked.default)
     return Wired(
         models=tuple(choice_of(model, makers[model.provider]) for model in offered),
         default=picked.default,
-        source=ModelSource(default.provider, default.id, _source(asked, wish, endpoints[default.provider])),
+        source=ModelSource(default.provider, default.id, _source(asked, wish, calls[default.provider])),
         titles=True,
         warnings=(*warnings, *picked.warnings, *_without_models(picked), *refused),
     )
+
+
+def reachable(settings: Settings, env: Mapping[str, str], config: Config) -> tuple[str, ...]:
+    """The providers that can be asked something: those of a flag, with a key, or that need none."""
+    settings = filled(settings, config.settings, config.file)
+    rows = provider_rows(config.user)
+    asked = Asked(settings=settings, env=env, config=config, rows=rows)
+    only, first = _chosen(asked, settings.provider or "")
+    return usable(_wish(asked, only, first), env, rows)
+
+
+def _chosen(asked: Asked, named: str) -> tuple[str, str]:
+    """The only provider, or the one that comes first; '' for none. A provider of the file is not alone."""
+    if not named and asked.settings.base_url is not None:
+        named = "openai-compatible"
+    by_user = _of_user(asked.settings, "provider") and asked.settings.base_url is None
+    return ("", named) if by_user else (named, "")
 
 
 def _wish(asked: Asked, only: str, first: str) -> Wish:
@@ -256,19 +270,17 @@ def _without_models(picked: Picked) -> tuple[str, ...]:
     )
 
 
-def _endpoints(
-    asked: Asked, wish: Wish, picked: Picked
-) -> tuple[Mapping[str, Endpoint], list[str]] | WiringProblem:
+def _calls(asked: Asked, wish: Wish, picked: Picked) -> tuple[Mapping[str, Call], list[str]] | WiringProblem:
     """How the providers are called. One that cannot be is left out, unless the model to begin with is its."""
-    found: dict[str, Endpoint] = {}
+    found: dict[str, Call] = {}
     refused: list[str] = []
     begun = next(model.provider for model in picked.models if model.value == picked.default)
     base_url = asked.settings.base_url if wish.only else None
     for name in dict.fromkeys(model.provider for model in picked.models):
-        endpoint = providers.endpoint(name, asked.env, base_url, asked.rows)
-        problem = endpoint.swap().value_or("")
+        call = call_of(name, base_url, asked.env, asked.config.user, asked.rows)
+        problem = call.swap().value_or("")
         if not problem:
-            found[name] = endpoint.unwrap()
+            found[name] = call.unwrap()
         elif name == begun:
             return WiringProblem(problem)
         else:
@@ -276,39 +288,13 @@ def _endpoints(
     return found, refused
 
 
-def _source(asked: Asked, wish: Wish, endpoint: Endpoint) -> str:
+def _source(asked: Asked, wish: Wish, call: Call) -> str:
     """The variable that the key came from, and what chose the provider where that is more than the key."""
-    variable = endpoint.key_variable
-    key = variable if variable and asked.env.get(variable, "").strip() else ""
+    name, key = call.endpoint.name, (call.endpoint.key_variable or "") if call.key else ""
     host = providers.PROVIDERS["ollama"].base_variable
-    if wish.only or wish.first == endpoint.name:
+    if wish.only or wish.first == name:
         chosen = "--base-url" if asked.settings.provider is None else _said(asked, "provider")
         return f"{chosen}, key from {key}" if key and chosen != "--base-url" else chosen
-    if endpoint.name == "ollama" and asked.env.get(host, "").strip():
+    if name == "ollama" and asked.env.get(host, "").strip():
         return host
     return key or "the config file"
-
-
-def _maker(asked: Asked, endpoint: Endpoint) -> Callable[[], Model]:
-    """Makes one client for all models of a provider, so that they share its connections."""
-    key = asked.env.get(endpoint.key_variable, "").strip() if endpoint.key_variable else ""
-    headers = headers_of(asked.config.user, endpoint.name, asked.env)
-    made: list[Model] = []
-
-    def make() -> Model:
-        if not made:
-            made.append(_http(endpoint, key or None, headers))
-        return made[0]
-
-    return make
-
-
-def _http(endpoint: Endpoint, key: str | None, headers: Mapping[str, str]) -> Model:
-    from zidane_acp.models.http import HttpModel
-
-    model = HttpModel(endpoint, key, more_headers=headers)
-    if endpoint.name != "ollama":
-        return model
-    from zidane_acp.models.ollama import OllamaModel
-
-    return OllamaModel(endpoint, model)

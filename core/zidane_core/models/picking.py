@@ -115,6 +115,11 @@ def _providers(wish: Wish, env: Mapping[str, str], rows: Mapping[str, Provider])
     return tuple(name for name in order if name in rows and name not in wish.off)
 
 
+def usable(wish: Wish, env: Mapping[str, str], rows: Mapping[str, Provider]) -> tuple[str, ...]:
+    """The providers that would answer: with a key, or without the need of one."""
+    return tuple(name for name in _providers(wish, env, rows) if name in rows and _works(rows[name], env))
+
+
 def _works(row: Provider, env: Mapping[str, str]) -> bool:
     return row.key_optional or bool(env.get(row.key_variable or "", "").strip())
 
