@@ -5,12 +5,10 @@ from collections.abc import Mapping
 import msgspec
 from returns.result import Result
 
-from zidane_acp.config.offers import headers_of
-from zidane_acp.config.records import UserFile
+from zidane_acp.config import Config
 from zidane_acp.ports import Model
 from zidane_core.models import providers
 from zidane_core.models.codec import Endpoint
-from zidane_core.models.providers import Provider
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,16 +19,18 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str]
 
 
-def call_of(
-    name: str, base_url: str | None, env: Mapping[str, str], user: UserFile, rows: Mapping[str, Provider]
-) -> Result[Call, str]:
-    """How a provider is called; the failure is a sentence for the user."""
+def call_of(name: str, base_url: str | None, env: Mapping[str, str], config: Config) -> Result[Call, str]:
+    """How a provider is called; the failure is a sentence for the user. A header whose variable is not set is left out."""
+    named = {
+        header: env.get(variable, "").strip() for header, variable in config.headers.get(name, {}).items()
+    }
+    headers = {header: value for header, value in named.items() if value}
 
     def call(endpoint: Endpoint) -> Call:
         key = env.get(endpoint.key_variable or "", "").strip()
-        return Call(endpoint=endpoint, key=key, headers=headers_of(user, name, env))
+        return Call(endpoint=endpoint, key=key, headers=headers)
 
-    return providers.endpoint(name, env, base_url, rows).map(call)
+    return providers.endpoint(name, env, base_url, config.rows).map(call)
 
 
 class Maker:

@@ -14,7 +14,6 @@ import msgspec
 from returns.result import Failure
 
 from zidane_acp.config import Config, config_path, read_config
-from zidane_acp.config.offers import provider_rows
 from zidane_acp.settings import Settings, SettingsProblem, parse, state_folder
 from zidane_acp.store.inspection import State, inspect
 from zidane_acp.store.place import store_path
@@ -81,7 +80,7 @@ def findings(env: Mapping[str, str], online: bool) -> Iterator[Finding]:
     problem = settings.message if isinstance(settings, SettingsProblem) else ""
     settings = Settings() if isinstance(settings, SettingsProblem) else settings
     config = read_config(settings)
-    yield keys(env, provider_rows(config.user))
+    yield keys(env, config.rows)
     if problem:
         yield Finding("bad", "Settings", problem)
     yield provider(settings, env, config)
@@ -127,7 +126,7 @@ def provider(settings: Settings, env: Mapping[str, str], config: Config = NO_CON
     source = wired.server.source
     if source is None:
         return Finding("note", "Provider", "the agent did not say which one")
-    row = provider_rows(config.user).get(source.provider)
+    row = config.rows.get(source.provider)
     variable = row.key_variable if row else None
     if row and variable and not row.key_optional and not env.get(variable, "").strip():
         return Finding(
@@ -187,14 +186,14 @@ def _terminal(env: Mapping[str, str]) -> Finding:
 def _reachable(settings: Settings, env: Mapping[str, str], config: Config) -> Iterator[Finding]:
     proxies = [name for name in PROXIES if env.get(name) or env.get(name.lower())]
     yield Finding("note", "Proxy", "set by " + ", ".join(proxies) if proxies else "none set")
-    rows = provider_rows(config.user)
+    rows = config.rows
     for name in asked(settings, env, config):
         yield reach(name, env, settings.base_url, rows)
 
 
 def asked(settings: Settings, env: Mapping[str, str], config: Config = NO_CONFIG) -> Iterable[str]:
     """The providers worth a try: those with a key, the chosen one, and a local Ollama."""
-    rows = provider_rows(config.user)
+    rows = config.rows
     with_key = [
         row.name for row in rows.values() if row.key_variable and env.get(row.key_variable, "").strip()
     ]

@@ -10,17 +10,14 @@ from msgspec.structs import replace
 
 from zidane_acp.calling import Call, Maker, call_of
 from zidane_acp.config import Config, config_path
-from zidane_acp.config.offers import configured_models, provider_rows, secret_variables
 from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions, choice_of
 from zidane_acp.ports import Model, Store
 from zidane_acp.settings import Settings, filled, state_folder
 from zidane_core.acp.connection import ModelSource
 from zidane_core.agent.modes import MODES
 from zidane_core.agent.state import Command
-from zidane_core.data.rules import Denials
 from zidane_core.models import providers
 from zidane_core.models.picking import Picked, Wish, pick, usable
-from zidane_core.models.providers import Provider
 
 NO_CONFIG: Final = Config()
 PINNED: Final[Mapping[str, str]] = MappingProxyType(
@@ -41,7 +38,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     env: Mapping[str, str]
     config: Config
-    rows: Mapping[str, Provider]
     mode: str = ""
 
 
@@ -73,7 +69,6 @@ def options_of(
         settings=settings,
         env=env,
         config=config,
-        rows=provider_rows(config.user),
         mode="" if strange else settings.mode,
     )
     wired = _wired(asked)
@@ -104,15 +99,14 @@ def _wired(asked: Asked) -> Wiring:
 
 
 def _server(asked: Asked, wired: Wired) -> AcpServerOptions:
-    settings, user = asked.settings, asked.config.user
-    rules = user.permissions
+    settings, config = asked.settings, asked.config
     given = [name for name, origin in settings.origins.items() if origin.kind != "user"]
     folders = (state_folder(settings), config_path(settings, asked.env).parent)
     return AcpServerOptions(
         models=wired.models,
         default_model=wired.default,
         permission=settings.permission,
-        read_only_commands=rules.read_only_commands,
+        read_only_commands=config.read_only_commands,
         thinking=settings.thinking,
         max_rounds=settings.max_rounds,
         sequential_tools=settings.sequential_tools,
@@ -121,16 +115,16 @@ def _server(asked: Asked, wired: Wired) -> AcpServerOptions:
         store=lambda: _store(settings),
         titles=wired.titles and not settings.plain_titles,
         source=wired.source,
-        mcp_servers=asked.config.mcp_servers,
+        mcp_servers=config.mcp_servers,
         mcp_within=float(settings.mcp_wait),
         trust_read_only=settings.trust_read_only,
         mode=asked.mode,
-        denials=Denials(rules.deny_paths, rules.deny_commands),
+        denials=config.denials,
         protected=tuple(dict.fromkeys(os.path.abspath(folder) for folder in folders)),
         slash=True,
         project=True,
         pinned=tuple(PINNED[name] for name in given if name in PINNED),
-        hidden_variables=secret_variables(user),
+        hidden_variables=config.hidden,
     )
 
 
@@ -191,7 +185,7 @@ _EMBEDDED: Final[Mapping[str, Callable[[Asked, str], Wiring]]] = MappingProxyTyp
 
 
 def _remote(asked: Asked) -> Wiring:
-    settings, rows = asked.settings, asked.rows
+    settings, rows = asked.settings, asked.config.rows
     named, warnings = settings.provider or "", list[str]()
     if named and named not in rows:
         told = f"There is no provider named {named}; choose one of {', '.join((*rows, *_EMBEDDED))}."
@@ -222,10 +216,9 @@ def _remote(asked: Asked) -> Wiring:
 def reachable(settings: Settings, env: Mapping[str, str], config: Config) -> tuple[str, ...]:
     """The providers that can be asked something: those of a flag, with a key, or that need none."""
     settings = filled(settings, config.settings, config.file)
-    rows = provider_rows(config.user)
-    asked = Asked(settings=settings, env=env, config=config, rows=rows)
+    asked = Asked(settings=settings, env=env, config=config)
     only, first = _chosen(asked, settings.provider or "")
-    return usable(_wish(asked, only, first), env, rows)
+    return usable(_wish(asked, only, first), env, config.rows)
 
 
 def _chosen(asked: Asked, named: str) -> tuple[str, str]:
@@ -237,21 +230,21 @@ def _chosen(asked: Asked, named: str) -> tuple[str, str]:
 
 
 def _wish(asked: Asked, only: str, first: str) -> Wish:
-    user = asked.config.user
+    config = asked.config
     return Wish(
         only=only,
         first=first,
-        named=tuple(name for name, table in user.providers.items() if table.enabled),
-        off=tuple(name for name, table in user.providers.items() if not table.enabled),
+        named=config.named,
+        off=config.off,
         ids=asked.settings.models,
-        default=user.default_model or "",
-        configured=configured_models(user),
+        default=config.default_model,
+        configured=config.models,
     )
 
 
 def _nothing(asked: Asked, wish: Wish, picked: Picked, warnings: list[str]) -> Wiring:
     if wish.only:
-        endpoint = providers.endpoint(wish.only, asked.env, asked.settings.base_url, asked.rows)
+        endpoint = providers.endpoint(wish.only, asked.env, asked.settings.base_url, asked.config.rows)
         # What is wrong with the address is said first: without one no model helps.
         return WiringProblem(
             endpoint.swap().value_or(
@@ -277,7 +270,7 @@ def _calls(asked: Asked, wish: Wish, picked: Picked) -> tuple[Mapping[str, Call]
     begun = next(model.provider for model in picked.models if model.value == picked.default)
     base_url = asked.settings.base_url if wish.only else None
     for name in dict.fromkeys(model.provider for model in picked.models):
-        call = call_of(name, base_url, asked.env, asked.config.user, asked.rows)
+        call = call_of(name, base_url, asked.env, asked.config)
         problem = call.swap().value_or("")
         if not problem:
             found[name] = call.unwrap()

@@ -5,7 +5,6 @@ confirmed is None, nothing is guessed. A price is that of a prompt of usual leng
 for a long prompt (GPT-5.5 and newer, Haiku 5.5, Grok) or for busy hours (DeepSeek), that is not in it.
 """
 
-import re
 from types import MappingProxyType
 from typing import Final
 
@@ -189,9 +188,6 @@ _ROWS: Final = (
 FAMILIES: Final = MappingProxyType({(row.provider, row.name): row for row in _ROWS})
 """The rows by provider and name."""
 
-_SNAPSHOT: Final = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{4,8}|latest|0)$")
-"""What stands behind a name without making it another model. Any other ending does, and may cost something else."""
-
 _SAME: Final = MappingProxyType({"openai-responses": "openai"})
 _SOLD_BY_THEIR_MAKER: Final = MappingProxyType({"anthropic": "anthropic", "openai": "openai", "x-ai": "xai"})
 """Makers at OpenRouter, which asks what they ask. Models of others have many sellers with prices of their own."""
@@ -204,9 +200,17 @@ def family(provider: str, model: str) -> ModelFamily | None:
 
 
 def _named(provider: str, model: str) -> ModelFamily | None:
-    plain = _SNAPSHOT.sub("", model)
-    keys = ((owner, name) for owner in (provider, "") for name in (model, plain))
+    keys = ((owner, name) for owner in (provider, "") for name in (model, _unmarked(model)))
     return next((FAMILIES[key] for key in keys if key in FAMILIES), None)
+
+
+def _unmarked(model: str) -> str:
+    """The name without the mark of a snapshot. Any other ending makes it another model, which may cost something else."""
+    parts = model.rsplit("-", 3)
+    if [len(part) for part in parts[1:] if part.isdigit()] == [4, 2, 2]:
+        return parts[0]
+    name, _, mark = model.rpartition("-")
+    return name if mark in ("latest", "0") or (mark.isdigit() and 4 <= len(mark) <= 8) else model
 
 
 def _at_router(model: str) -> ModelFamily | None:

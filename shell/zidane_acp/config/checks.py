@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from zidane_acp.config.places import Path
+from zidane_acp.config.paths import Path
 from zidane_acp.config.records import McpTable, OptionTable, ProviderTable
 from zidane_core.models.providers import OFFLINE, PROVIDERS
 

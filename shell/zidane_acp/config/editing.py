@@ -5,11 +5,12 @@ from typing import TypeGuard, get_origin
 
 from returns.result import Failure, Result, Success
 
+from zidane_acp.config.file import examined
 from zidane_acp.config.kinds import is_record, item_of, keys_of, kind_of, named_of, words
-from zidane_acp.config.places import dotted, split_key
+from zidane_acp.config.paths import dotted
+from zidane_acp.config.places import split_key
 from zidane_acp.config.reading import nearest, parsed, shown
 from zidane_acp.config.records import UserFile
-from zidane_acp.config.user import examined
 from zidane_core.text import is_object
 
 

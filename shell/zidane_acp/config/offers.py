@@ -1,22 +1,24 @@
-"""The providers and models of the user's file, as the core knows them."""
-
-from collections.abc import Mapping
+"""Providers, models and MCP servers of the user's file, as the core knows them."""
 
 from msgspec.structs import replace
 
-from zidane_acp.config.records import ModelTable, OptionTable, PriceTable, ProviderTable, UserFile, ValueTable
+from zidane_acp.config.records import (
+    McpTable,
+    ModelTable,
+    OptionTable,
+    PriceTable,
+    ProviderTable,
+    ValueTable,
+)
 from zidane_acp.options import body_of, switch
+from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import ModelOption, OptionValue, Price
 from zidane_core.models.picking import ConfiguredModel
 from zidane_core.models.providers import PROVIDERS, Provider, own_provider
 
 
-def provider_rows(user: UserFile) -> Mapping[str, Provider]:
-    """The table of providers with what the file changes and adds."""
-    return {**PROVIDERS, **{name: _row(name, table) for name, table in user.providers.items()}}
-
-
-def _row(name: str, table: ProviderTable) -> Provider:
+def provider_row(name: str, table: ProviderTable) -> Provider:
+    """A provider of the file: a known one with changes, or a server of the user's own."""
     row = PROVIDERS.get(name)
     if row is None:
         kind, title = table.kind or "openai", table.title or ""
@@ -29,27 +31,17 @@ def _row(name: str, table: ProviderTable) -> Provider:
     )
 
 
-def headers_of(user: UserFile, provider: str, env: Mapping[str, str]) -> Mapping[str, str]:
-    """The further headers of a provider, those whose variable is set."""
-    table = user.providers.get(provider, ProviderTable())
-    found = {name: env.get(variable, "").strip() for name, variable in table.headers.items()}
-    return {name: value for name, value in found.items() if value}
+def mcp_server(name: str, table: McpTable) -> McpServerConfig:
+    """An MCP server of the file."""
+    if table.command:
+        env = tuple(table.env.items())
+        return McpServerConfig(name=name, transport="stdio", command=table.command, args=table.args, env=env)
+    headers = tuple(table.headers.items())
+    return McpServerConfig(name=name, transport=table.transport, url=table.url, headers=headers)
 
 
-def secret_variables(user: UserFile) -> tuple[str, ...]:
-    """The variables of the file that hold keys or headers; no child process inherits them."""
-    tables = user.providers.values()
-    keys = [table.key_variable for table in tables if table.key_variable]
-    headers = [variable for table in tables for variable in table.headers.values()]
-    return tuple(dict.fromkeys([*keys, *headers]))
-
-
-def configured_models(user: UserFile) -> tuple[ConfiguredModel, ...]:
-    """The models of the file."""
-    return tuple(_model(table) for table in user.models)
-
-
-def _model(table: ModelTable) -> ConfiguredModel:
+def configured_model(table: ModelTable) -> ConfiguredModel:
+    """A model of the file."""
     return ConfiguredModel(
         id=table.id,
         provider=table.provider or "",

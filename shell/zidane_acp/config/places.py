@@ -5,10 +5,9 @@ or of an array has the line of the key that the whole is given to.
 """
 
 import re
-from typing import Final, TypeAlias
+from typing import Final
 
-Path: TypeAlias = tuple[str | int, ...]
-"""Keys from the outside to the inside; an entry of an array of tables is its number, from 0."""
+from zidane_acp.config.paths import Path
 
 DEEPEST: Final = 16
 """Keys of one line that are marked: no setting is deeper, and a line of thousands takes long."""
@@ -137,18 +136,6 @@ def split_key(text: str) -> tuple[str, ...] | None:
             return None
         at += 1
     return None
-
-
-def dotted(path: Path) -> str:
-    """A path as a user reads it: `mcp.files.args[1]`, with quotes where a key needs them."""
-    said = ""
-    for key in path:
-        if isinstance(key, int):
-            said += f"[{key}]"
-            continue
-        plain = key if _BARE.fullmatch(key) else '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
-        said += f".{plain}" if said else plain
-    return said
 
 
 def _unquoted(key: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from zidane_acp.config.places import Path, dotted
+from zidane_acp.config.paths import Path, dotted
 from zidane_acp.config.reading import UNUSED, Problem, nearest, parsed, read_record, shown, told
 from zidane_acp.config.records import Text
 from zidane_core.data.models import ThinkingLevel

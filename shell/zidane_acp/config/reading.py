@@ -9,7 +9,7 @@ import msgspec
 
 from zidane_acp.config.checks import CHECKS
 from zidane_acp.config.kinds import is_record, item_of, keys_of, kind_of, named_of, words
-from zidane_acp.config.places import Path, Places, dotted
+from zidane_acp.config.paths import Path, dotted
 from zidane_acp.config.records import (
     KEY_NAMES,
     McpTable,
@@ -88,6 +88,8 @@ def told(problems: list[Problem], text: str, file: str) -> tuple[str, ...]:
     """The problems as sentences, each with the file and the line. The text is only looked through if there is one."""
     if not problems:
         return ()
+    from zidane_acp.config.places import Places
+
     places = Places(text.replace("\r\n", "\n"))
     return tuple(f"{file}, line {places.line(item.path)}: {item.text}" for item in problems)
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from zidane_acp.config.paths import Path, dotted
 from zidane_acp.config.place import config_path
-from zidane_acp.config.places import Path, dotted
 from zidane_acp.config.records import UserFile
 from zidane_acp.config.user import Config
 from zidane_acp.masking import MASK, NAMED_VALUES, address, mask
@@ -42,7 +42,7 @@ def _flags(settings: Settings) -> Iterator[tuple[str, object, str]]:
 def _tables(config: Config) -> Iterator[tuple[str, object, str]]:
     """What only the file can say: all of it that has a value."""
     plain = dict(_leaves(_plain(UserFile()), ()))
-    for path, value in _leaves(_plain(config.user), ()):
+    for path, value in _leaves(_plain(config.user or UserFile()), ()):
         name = dotted(path)
         if value is None or value in ([], {}) or name in OF_FLAGS:
             continue

@@ -13,7 +13,6 @@ from returns.result import Failure
 from zidane_acp.calling import Call, call_of
 from zidane_acp.chat.safe_text import line
 from zidane_acp.config import Config, read_config
-from zidane_acp.config.offers import provider_rows
 from zidane_acp.models.endpoints import Offer, ask, keep, kept
 from zidane_acp.models.rows import HEADINGS, Row, cells, facts, rows_of
 from zidane_acp.sessions.delivery import deliver, on_terminal
@@ -61,12 +60,8 @@ def run_models(
 
 def _calls(settings: Settings, env: Mapping[str, str], config: Config) -> list[Call]:
     """The providers that can be asked."""
-    rows = provider_rows(config.user)
     names = reachable(settings, env, config)
-    found = [
-        call_of(name, settings.base_url if len(names) == 1 else None, env, config.user, rows)
-        for name in names
-    ]
+    found = [call_of(name, settings.base_url if len(names) == 1 else None, env, config) for name in names]
     return [call.unwrap() for call in found if not isinstance(call, Failure)]
 
 
