@@ -26,6 +26,7 @@ class ListedModel(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     context_window: int | None = None
 
 
+_LISTS: Final = ("data", "models")
 _IDS: Final = ("id", "name")
 _NAMES: Final = ("display_name", "name")
 _WINDOWS: Final = ("context_window", "context_length", "max_context_length", "max_input_tokens")
@@ -46,10 +47,12 @@ def listing_url(provider: str, family: Family, base_url: str) -> str:
 def read_listing(data: bytes) -> Result[tuple[ListedModel, ...], str]:
     """The models of an answer, by id. The failure says what is wrong with it, for the end of a sentence."""
     answer: object = decode_json(data).value_or(None)
-    found = (answer.get("data") or answer.get("models")) if is_object(answer) else answer
+    found = answer
+    if is_object(answer):
+        # Some say null for an empty list.
+        found = next((answer[field] or [] for field in _LISTS if field in answer), None)
     if not is_array(found):
-        empty = is_object(answer) and ("data" in answer or "models" in answer)
-        return Success(()) if empty else Failure("it answers no list of models")
+        return Failure("it answers no list of models")
     listed = (_model(item) for item in found[:MOST] if is_object(item))
     by_id = {model.id: model for model in listed if model is not None}
     return Success(tuple(by_id[name] for name in sorted(by_id)))

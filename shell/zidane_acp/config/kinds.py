@@ -42,7 +42,8 @@ def _bounds(meta: msgspec.Meta) -> bool:
 def description(annotation: object) -> str:
     """What is said of a field beside its type; '' for none."""
     metas = get_args(annotation)[1:] if get_origin(annotation) is Annotated else ()
-    return next((item.description or "" for item in metas if isinstance(item, msgspec.Meta)), "")
+    found = (item.description for item in metas if isinstance(item, msgspec.Meta))
+    return next((text for text in found if text), "")
 
 
 def is_record(kind: object) -> TypeGuard[type[msgspec.Struct]]:
@@ -65,7 +66,7 @@ def words(annotation: object) -> str:
     kind, meta = kind_of(annotation)
     item = item_of(kind)
     if item is not None:
-        return "a list of tables" if is_record(kind_of(item).type) else f"a list, each item {words(item)}"
+        return "a list of tables" if is_record(kind_of(item).type) else "a list of texts"
     named = named_of(kind)
     if named not in (None, object) and not is_record(kind_of(named).type):
         return f"a table, each value {words(named)}"
