@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from zidane_acp.config.paths import Path, dotted
 from zidane_acp.config.reading import UNUSED, Problem, nearest, parsed, read_record, shown, told
-from zidane_acp.config.records import Text
+from zidane_acp.config.records import PermissionsTable, Text, UserFile
 from zidane_core.data.models import ThinkingLevel
 from zidane_core.data.project import ProjectSettings
 from zidane_core.data.rules import Denials, Policy
@@ -22,6 +22,9 @@ LONGEST: Final = 64 * 1024
 MOST_WARNINGS: Final = 10
 MOST_PATTERNS: Final = 1000
 """Denied paths, and denied commands, that are used."""
+
+OF_USERS: Final = frozenset((*UserFile.__struct_fields__, *PermissionsTable.__struct_fields__))
+"""What is no mistake for another name, but a setting that only a user has."""
 
 
 class ProjectPermissions(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -88,6 +91,7 @@ def _known(
     fields = record.__struct_fields__
     for key in [key for key in table if key not in fields]:
         path = (*above, key)
-        text = f"a project cannot set {shown(dotted(path))}{nearest(key, fields)}; {UNUSED}."
+        meant = "" if key in OF_USERS else nearest(key, fields)
+        text = f"a project cannot set {shown(dotted(path))}{meant}; {UNUSED}."
         problems.append(Problem(path, text))
     return {key: value for key, value in table.items() if key in fields}
