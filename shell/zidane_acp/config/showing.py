@@ -22,7 +22,7 @@ def lines(settings: Settings, config: Config, *, origins: bool) -> Iterator[str]
         there = config.file or f"{config_path(settings)} (there is none)"
         yield f"# config file: {there}"
     rows = (*_flags(filled(settings, config.settings, config.file)), *_tables(config))
-    texts = [(f"{name} = {encode_json(value).decode()}", origin) for name, value, origin in rows]
+    texts = [(f"{name} = {_toml(value)}", origin) for name, value, origin in rows]
     width = min(max(len(text) for text, _ in texts), 60)
     for text, origin in texts:
         yield f"{text:{width}}  # {origin}" if origins else text
@@ -55,22 +55,30 @@ def _plain(user: UserFile) -> object:
 
 
 def _leaves(value: object, path: Path) -> Iterator[tuple[Path, object]]:
-    """Values of tables and of lists of tables, each with its path."""
+    """The values of tables in tables, each with its path."""
     if is_object(value) and value:
         for key, item in value.items():
             yield from _leaves(item, (*path, key))
-    elif is_array(value) and value and all(is_object(item) for item in value):
-        for number, item in enumerate(value):
-            yield from _leaves(item, (*path, number))
     else:
         yield path, value
+
+
+def _toml(value: object) -> str:
+    if is_object(value):
+        return "{ " + ", ".join(f"{dotted((key,))} = {_toml(item)}" for key, item in value.items()) + " }"
+    if is_array(value):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    # Texts and numbers are written alike in JSON and in TOML.
+    return encode_json(value).decode()
 
 
 def _harmless(path: Path, value: object) -> object:
     if path[0] == "mcp" and NAMED_VALUES.intersection(str(key) for key in path[2:]):
         return MASK
-    if path[-1] in ADDRESSES and isinstance(value, str):
-        return address(value)
+    if is_object(value):
+        return {key: _harmless((*path, key), item) for key, item in value.items()}
     if is_array(value):
-        return [mask(item) if isinstance(item, str) else item for item in value]
-    return mask(value) if isinstance(value, str) else value
+        return [_harmless((*path, number), item) for number, item in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+    return address(value) if path[-1] in ADDRESSES else mask(value)
