@@ -32,13 +32,13 @@ def run(settings: Settings) -> int:
     options = wiring.options_of(settings, os.environ, config)
     if isinstance(options, wiring.WiringProblem):
         return _refuse(options.message)
-    warnings = (*config.warnings, *options.warnings)
+    warnings, hidden = (*config.warnings, *options.warnings), options.server.hidden_variables
     try:
         log = 2 if settings.log_file is None else open_appending(settings.log_file)
     except OSError as error:
         return _cannot("--log-file", error)
     try:
-        return serve_stdio(options, lambda: _begun(settings.log_level, log, warnings))
+        return serve_stdio(options, lambda: _begun(settings.log_level, log, warnings, hidden))
     except TraceProblem as problem:
         return _cannot("--trace", problem.error)
 
@@ -94,12 +94,12 @@ def _trace(path: str, hidden: Sequence[str]) -> "Trace":
         raise TraceProblem(error) from error
 
 
-def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str]) -> None:
+def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str], hidden: Sequence[str]) -> None:
     import logging
 
     from zidane_acp import log
 
-    log.configure(level, descriptor)
+    log.configure(level, descriptor, hidden)
     for warning in warnings:
         logging.getLogger("zidane_acp.config").warning("%s", warning)
 
