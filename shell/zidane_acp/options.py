@@ -1,12 +1,12 @@
 """What a host gives to serve ACP: `AcpServerOptions` and the records in it (seed items 19 to 28)."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
 import msgspec
 
-from zidane_acp.ports import Model, Store, Tools
+from zidane_acp.ports import Model, Rules, Store, Tools
 from zidane_core import __version__
 from zidane_core.acp.connection import ModelSource, Opened, Server
 from zidane_core.acp.frames import MAX_FRAME, Framing
@@ -14,6 +14,7 @@ from zidane_core.acp.wire import Implementation
 from zidane_core.agent.modes import MODES
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options
+from zidane_core.agent.system_prompt import SYSTEM
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import (
     IMAGE_BYTES,
@@ -31,14 +32,9 @@ from zidane_core.text import encode_json
 PermissionPolicy: TypeAlias = Policy
 """Controls when the agent asks before a tool runs: ask, allow-edits, allow-all, read-only."""
 
-ModelFactory: TypeAlias = Callable[[], Model]
+ModelFactory: TypeAlias = Callable[[], Model | Awaitable[Model]]
 StoreFactory: TypeAlias = Callable[[], Store]
-
-SYSTEM: Final = (
-    "You are a coding agent working for a user in an editor. The working folder is {cwd}. "
-    "Use the tools to look before you answer, change only what the task needs, and say shortly what you did. "
-    "Paths you name are relative to the working folder. When a call is refused, do not try it another way."
-)
+RulesFactory: TypeAlias = Callable[[], Rules]
 
 
 class AcpModelOption(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,16 +84,18 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     `preset` is the tools, taken as they are; None gives the default ones. `tools` runs them; None gives the
     local executors. `system` may name {cwd}. `read_only_commands` lets known harmless commands run without a
     question. `store` keeps the sessions, and may be a function that makes what does; None keeps them in memory, as
-    long as the server lives. `titles` lets the
+    long as the server lives. `rules` keeps permissions of projects and trust in folders, the same way; without it no permission
+    is offered for a project. `titles` lets the
     model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
     `mcp_servers` are the user's own servers, used by every session; `mcp_within` is how many seconds the first prompt of
     a session waits for servers that are starting. `trust_read_only` lets tools of servers that claim to only read run without a
     question. `through_client` False keeps files and commands here, whatever the client can do. `modes` are the modes of a
-    session, () for none; `mode` is the one to begin with, '' the first. `denials` never happen, `protected` are absolute folders that
-    nothing is written into without a question. `slash` adds the built-in slash commands, `project` lets instructions, commands and settings
-    of the workspace count; `pinned` are those of the settings `model`, `mode` and `thinking` that a project cannot choose.
-    `compacts` False never shortens a conversation that outgrows its model. `hidden_variables` hold keys of providers of the
-    host's own, which child processes do not inherit.
+    session, () for none; `mode` is the one to begin with, '' the first. `denials` never happen, `protected` are absolute folders
+    and files that are not changed without a question. `slash` adds the built-in slash commands. `project` lets instructions
+    and commands in files of the workspace be used, once the user trusts its folder, and tells the model where it works;
+    `user_folder` is a folder with such files of the user's own, None for nowhere. `pinned` are those of the settings `model`,
+    `mode` and `thinking` that a project cannot choose. `compacts` False never shortens a conversation that outgrows its model.
+    `hidden_variables` hold keys of providers of the host's own, which child processes do not inherit.
     """
 
     provider: Model | ModelFactory | None = None
@@ -114,6 +112,7 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     allow_private_fetch: bool = False
     commands: tuple[Command, ...] = ()
     store: Store | StoreFactory | None = None
+    rules: Rules | RulesFactory | None = None
     titles: bool = False
     info: Implementation | None = None
     source: ModelSource | None = None
@@ -130,6 +129,7 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     pinned: tuple[str, ...] = ()
     compacts: bool = True
     hidden_variables: tuple[str, ...] = ()
+    user_folder: str | None = None
 
 
 class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,6 +182,7 @@ def core_options(options: AcpServerOptions) -> Options:
         read_only_commands=options.read_only_commands,
         commands=options.commands,
         store=True,
+        remembers=options.rules is not None,
         titles=options.titles,
         through_client=options.through_client,
         servers=options.mcp_servers,

@@ -12,7 +12,8 @@ import anyio.to_thread
 from zidane_acp.files import LocalFiles
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
-from zidane_acp.ports import Files, Mcp, McpProblem, Model, StoreProblem, Tools
+from zidane_acp.ports import Files, Mcp, McpProblem, Model, Rules, StoreProblem, Tools
+from zidane_acp.providers import Lazy
 from zidane_core.agent.effects import Journal, Log, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
     CheckedPaths,
@@ -24,7 +25,10 @@ from zidane_core.agent.events import (
     JobValue,
     Listed,
     Loaded,
+    LookedAround,
     ModelDone,
+    ProviderMade,
+    RuleKept,
     WaitDone,
 )
 from zidane_core.agent.work import (
@@ -32,11 +36,15 @@ from zidane_core.agent.work import (
     DeleteThread,
     FindThread,
     GetMcpPrompt,
+    KeepGrant,
+    KeepTrust,
     ListThreads,
     LoadThread,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
+    RunFactory,
     RunMcpCall,
     RunMcpServer,
     RunModel,
@@ -57,7 +65,8 @@ FILES: Final[Files] = LocalFiles()
 
 
 class Performer:
-    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure."""
+    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure. Without
+    `rules` nothing is trusted beforehand and nothing is remembered; `user_folder` has the user's own instructions and commands, None: nowhere."""
 
     def __init__(
         self,
@@ -66,12 +75,16 @@ class Performer:
         keeper: Keeper | None,
         room: Callable[[], Awaitable[None]],
         mcp: Mcp | None = None,
+        rules: Rules | None = None,
+        user_folder: str | None = None,
     ) -> None:
         self._models = models
         self._tools = tools
         self._keeper = keeper
         self._room = room
         self._mcp = mcp
+        self._rules = rules
+        self._user_folder = user_folder
 
     async def run(self, what: What, report: Report) -> JobValue | JobOutcome:
         """Do what was started, to its end."""
@@ -94,6 +107,14 @@ class Performer:
             report(batch)
             await self._room()
         return ModelDone()
+
+    async def _factory(self, what: RunFactory, report: Report) -> JobValue | JobOutcome:
+        model = self._models.get(what.model.value)
+        if model is None:
+            told = f"The model {what.model.name} is not there any more; choose another one."
+            return Failed(Fault(ErrorCode.INVALID_PARAMS, told))
+        fault = await model.make(what.model) if isinstance(model, Lazy) else None
+        return ProviderMade() if fault is None else Failed(fault)
 
     async def _tool(self, what: RunTool, report: Report) -> JobValue | JobOutcome:
         def output(piece: ToolOutput) -> None:
@@ -129,7 +150,20 @@ class Performer:
 
     async def _check_paths(self, what: CheckPaths, report: Report) -> JobValue | JobOutcome:
         # In a thread, since a folder on a dead network drive would hold up everything else.
-        return await anyio.to_thread.run_sync(_look_at, what.paths, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(self._checked, what, abandon_on_cancel=True)
+
+    def _checked(self, what: CheckPaths) -> CheckedPaths:
+        checked = _look_at(what.paths)
+        if checked.problem is not None or not what.project:
+            return checked
+        from zidane_acp.project.reading import read_project
+
+        return CheckedPaths(project=read_project(what.paths, self._user_folder, self._rules))
+
+    async def _look_around(self, what: LookAround, report: Report) -> JobValue | JobOutcome:
+        from zidane_acp.project.surroundings import look_around
+
+        return LookedAround(await look_around(what.cwd))
 
     async def _find(self, what: FindThread, report: Report) -> JobValue | JobOutcome:
         return Found(await self._store.ask(lambda store, _: store.find(what.session)))
@@ -153,6 +187,20 @@ class Performer:
     async def _delete(self, what: DeleteThread, report: Report) -> JobValue | JobOutcome:
         await self._store.ask(lambda store, _: store.remove(what.session))
         return Deleted()
+
+    async def _keep_grant(self, what: KeepGrant, report: Report) -> JobValue | JobOutcome:
+        await anyio.to_thread.run_sync(self._remembering.keep_grant, what.folder, what.grant)
+        return RuleKept()
+
+    async def _keep_trust(self, what: KeepTrust, report: Report) -> JobValue | JobOutcome:
+        await anyio.to_thread.run_sync(self._remembering.keep_trust, what.folders)
+        return RuleKept()
+
+    @property
+    def _remembering(self) -> Rules:
+        if self._rules is None:
+            raise StoreProblem("This agent keeps no permissions.")
+        return self._rules
 
     @property
     def _store(self) -> Keeper:
@@ -184,6 +232,7 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
     MappingProxyType(
         {
             RunModel: Performer._model,
+            RunFactory: Performer._factory,
             RunTool: Performer._tool,
             LookAtFile: Performer._look,
             ReadAttachments: Performer._attach,
@@ -191,10 +240,13 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             RunMcpCall: Performer._mcp_call,
             GetMcpPrompt: Performer._mcp_prompt,
             CheckPaths: Performer._check_paths,
+            LookAround: Performer._look_around,
             FindThread: Performer._find,
             LoadThread: Performer._load,
             ListThreads: Performer._list,
             DeleteThread: Performer._delete,
+            KeepGrant: Performer._keep_grant,
+            KeepTrust: Performer._keep_trust,
             Wait: Performer._wait,
             Rest: Performer._wait,
         }

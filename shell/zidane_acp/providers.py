@@ -1,34 +1,57 @@
 """Providers that are made when they are first used."""
 
+import inspect
 import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Final
 
+import anyio
+
+from zidane_acp.connection import JsonRpcError
 from zidane_acp.options import ModelFactory
 from zidane_acp.ports import Model
 from zidane_acp.where import where
 from zidane_core.data.models import Broke, ModelChoice, ModelEvent, ModelRequest
-from zidane_core.faults import provider_fault
+from zidane_core.faults import Fault, provider_fault
 
 LOGGER: Final = logging.getLogger("zidane_acp.providers")
 
+MADE_WITHIN: Final = 30.0
+"""Seconds that a factory has."""
+
 
 class Lazy:
-    """A model whose provider is resolved on first use (`ports.Model`). A failure to do so is not remembered."""
+    """A model whose provider is resolved when it is selected, or else on first use (`ports.Model`). A failure to do so is
+    not remembered."""
 
     def __init__(self, factory: ModelFactory) -> None:
         self._factory = factory
         self._made: Model | None = None
+        self._making = anyio.Lock()
+
+    async def make(self, model: ModelChoice) -> Fault | None:
+        """Make the provider, unless it is there: None, or why that cannot be done."""
+        async with self._making:
+            if self._made is not None:
+                return None
+            try:
+                with anyio.fail_after(MADE_WITHIN):
+                    # On the loop's thread, as providers may want to know their loop.
+                    made = self._factory()
+                    self._made = await made if inspect.isawaitable(made) else made
+            except JsonRpcError as refusal:
+                return Fault(refusal.code, refusal.message, refusal.data)
+            except Exception as error:
+                LOGGER.error("the provider of %s could not be made: %s", model.value, where(error))
+                return _not_made(model, error)
+        return None
 
     async def stream(self, request: ModelRequest, session: str) -> AsyncIterator[tuple[ModelEvent, ...]]:
         """The provider's answer."""
-        if self._made is None:
-            try:
-                self._made = self._factory()
-            except Exception as error:
-                LOGGER.error("the provider of %s could not be made: %s", request.model.value, where(error))
-                yield (_not_made(request.model, error),)
-                return
+        fault = await self.make(request.model)
+        if fault is not None or self._made is None:
+            yield (Broke(fault or _not_made(request.model, RuntimeError())),)
+            return
         async for batch in self._made.stream(request, session):
             yield batch
 
@@ -38,11 +61,11 @@ class Lazy:
             await self._made.aclose()
 
 
-def _not_made(model: ModelChoice, error: Exception) -> Broke:
+def _not_made(model: ModelChoice, error: Exception) -> Fault:
     # Without the text of the exception: it may hold a key.
     kind = type(error).__name__
     told = f"The provider of {model.name} could not be made ({kind}). Check its settings, then try again."
-    return Broke(provider_fault("server", told, provider=model.provider))
+    return provider_fault("server", told, provider=model.provider)
 
 
 def resolved(providers: Mapping[str, Model | ModelFactory]) -> dict[str, Model]:

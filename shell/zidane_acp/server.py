@@ -11,8 +11,9 @@ from zidane_acp.ending import Ending
 from zidane_acp.inbox import Inbox
 from zidane_acp.mcp.on_demand import McpOnDemand
 from zidane_acp.options import AcpServerOptions, StdioOptions, choices_of, opened_of, providers_of
-from zidane_acp.ports import Store, Tools, Transport
+from zidane_acp.ports import Rules, Store, Tools, Transport
 from zidane_acp.providers import resolved
+from zidane_acp.rules import MemoryRules
 from zidane_acp.serve import serve
 from zidane_acp.store import MemoryStore
 from zidane_core.acp.connection import ConnectionEvent
@@ -24,7 +25,7 @@ from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 class AcpServer:
     """An agent that answers ACP clients. It does no I/O of its own: `serve` connects it to a transport.
 
-    Several connections may be served at once; they share the providers and the store of sessions, and nothing else.
+    Several connections may be served at once; they share the providers, the store of sessions and the kept rules, and nothing else.
     """
 
     def __init__(self, options: AcpServerOptions) -> None:
@@ -32,6 +33,8 @@ class AcpServer:
         self._models = resolved(providers_of(options))
         store = options.store or MemoryStore
         self._store: Store = store() if callable(store) else store
+        rules = options.rules or MemoryRules
+        self._rules: Rules = rules() if callable(rules) else rules
 
     async def serve(
         self,
@@ -78,6 +81,8 @@ class AcpServer:
                 tools,
                 self._store,
                 mcp=mcp,
+                rules=self._rules,
+                user_folder=self._options.user_folder,
                 inbox=inbox,
                 now=now,
                 watch=watch,

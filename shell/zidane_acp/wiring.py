@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from zidane_acp.calling import Call, Maker, call_of
 from zidane_acp.config import Config, config_path
 from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions, choice_of
-from zidane_acp.ports import Model, Store
+from zidane_acp.ports import Model, Rules, Store
 from zidane_acp.settings import Settings, filled, state_folder
 from zidane_core.acp.connection import ModelSource
 from zidane_core.agent.modes import MODES
@@ -101,7 +102,8 @@ def _wired(asked: Asked) -> Wiring:
 def _server(asked: Asked, wired: Wired) -> AcpServerOptions:
     settings, config = asked.settings, asked.config
     given = [name for name, origin in settings.origins.items() if origin.kind != "user"]
-    folders = (state_folder(settings), config_path(settings, asked.env).parent)
+    # Not the folder of a file that `--config` names: that one may lie in anybody's repository.
+    own = config_path(replace(settings, config=None), asked.env).parent
     return AcpServerOptions(
         models=wired.models,
         default_model=wired.default,
@@ -113,6 +115,7 @@ def _server(asked: Asked, wired: Wired) -> AcpServerOptions:
         allow_private_fetch=settings.allow_private_fetch,
         commands=wired.commands,
         store=lambda: _store(settings),
+        rules=lambda: _rules(settings),
         titles=wired.titles and not settings.plain_titles,
         source=wired.source,
         mcp_servers=config.mcp_servers,
@@ -120,12 +123,20 @@ def _server(asked: Asked, wired: Wired) -> AcpServerOptions:
         trust_read_only=settings.trust_read_only,
         mode=asked.mode,
         denials=config.denials,
-        protected=tuple(dict.fromkeys(os.path.abspath(folder) for folder in folders)),
+        protected=_protected(state_folder(settings), own, config_path(settings, asked.env)),
         slash=True,
         project=True,
+        user_folder=str(own),
         pinned=tuple(PINNED[name] for name in given if name in PINNED),
         hidden_variables=config.hidden,
     )
+
+
+def _protected(*paths: Path) -> tuple[str, ...]:
+    """Where the settings are that decide what may be done, by name and by real path; what lies in another is left out."""
+    names = [name for path in paths for name in (os.path.abspath(path), os.path.realpath(path))]
+    folders = dict.fromkeys(names)
+    return tuple(name for name in folders if not any(str(parent) in folders for parent in Path(name).parents))
 
 
 def _store(settings: Settings) -> Store:
@@ -134,6 +145,13 @@ def _store(settings: Settings) -> Store:
     from zidane_acp.store.place import store_path
 
     return SqliteStore(store_path(settings))
+
+
+def _rules(settings: Settings) -> Rules:
+    from zidane_acp.rules import SqliteRules
+    from zidane_acp.rules.place import rules_path
+
+    return SqliteRules(rules_path(settings))
 
 
 def _said(asked: Asked, field: str) -> str:

@@ -5,16 +5,31 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from support.driver import HANDS, MODEL, OPTIONS, SETUPS, Driver, preview, with_
+from msgspec.structs import replace
+from support.driver import HANDS, MODEL, OPTIONS, PROJECT, SETUPS, Driver, preview, with_
 from support.folding import fold
 
-from zidane_core.agent.events import Ended, Failed, JobOutcome, ModelDone, Ok, Progressed, Stopped, WaitDone
+from zidane_core.agent.events import (
+    Ended,
+    Failed,
+    JobOutcome,
+    ModelDone,
+    ModelsChanged,
+    Ok,
+    Progressed,
+    Stopped,
+    WaitDone,
+)
+from zidane_core.agent.modes import MODES
 from zidane_core.agent.work import (
     GetMcpPrompt,
+    KeepTrust,
     LoadThread,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
+    RunFactory,
     RunMcpCall,
     RunMcpServer,
     RunModel,
@@ -25,6 +40,8 @@ from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.outcome import Usage
+from zidane_core.data.project import ProjectSettings, UserCommand
+from zidane_core.data.rules import Denials
 from zidane_core.data.tools import ToolOutput, ToolResult
 from zidane_core.faults import provider_fault
 
@@ -32,6 +49,8 @@ CALLS = st.sampled_from(
     [
         models.Called("x", "shell", '{"command": "touch a"}'),
         models.Called("x", "shell", '{"command": "git commit -m a"}'),
+        models.Called("x", "shell", '{"command": "sh -c \'git push\'"}'),
+        models.Called("x", "read_file", '{"path": "denied/a"}'),
         models.Called("", "read_file", '{"path": "a"}'),
         models.Called("x", "read_file", '{"path": "/outside"}'),
         models.Called("y", "write_file", '{"path": "a", "content": "b"}'),
@@ -46,6 +65,7 @@ CALLS = st.sampled_from(
         models.Called("z", "one__look", "{}"),
         models.Called("z", "one__change", "{}"),
         models.Called("z", "ask_user", '{"message": "Which?"}'),
+        models.Called("z", "exit_plan", '{"plan": "1. Do it."}'),
         models.Called("z", "nope", "{}"),
     ]
 )
@@ -83,12 +103,20 @@ BLOCKS = st.sampled_from(
         {"type": "from the future"},
         {"type": "resource_link", "uri": "file:///project/b", "name": "b"},
         {"type": "text", "text": "/one__greet you"},
+        {"type": "text", "text": "/fix it"},
+        {"type": "text", "text": "/model other"},
+        {"type": "text", "text": "/model late"},
+        {"type": "text", "text": "/mode plan"},
+        {"type": "text", "text": "/usage"},
+        {"type": "text", "text": "/init"},
+        {"type": "text", "text": "/mine a"},
     ]
 )
 ANSWERS = st.sampled_from(
     [
         {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "allow_always"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "allow_project"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "reject_once"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "other"}}},
         {"result": {"outcome": {"outcome": "cancelled"}}},
@@ -120,6 +148,31 @@ CAPABILITIES = st.sampled_from(
         {"terminal": True, "session": {"notices": {}}},
     ]
 )
+OTHER = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
+LATE = models.ModelChoice(
+    value="late",
+    name="Late",
+    provider="second",
+    id="l",
+    made_late=True,
+    price=models.Price(input=1.0, output=2.0),
+    context_window=1000,
+    options=(
+        models.ModelOption(
+            id="fast",
+            name="Fast",
+            values=(models.OptionValue("on", "On"), models.OptionValue("off", "Off")),
+            default="off",
+            switch=True,
+        ),
+    ),
+)
+BROUGHT = replace(
+    PROJECT,
+    settings=ProjectSettings(thinking="low", default_model="nope"),
+    commands=(UserCommand(name="mine", template="Mine $1"), *PROJECT.commands),
+    warnings=("A file was left out.",),
+)
 SERVER = {"name": "one", "command": "/bin/one", "args": [], "env": []}
 TOOLS = {"zidane": {"clientTools": [{"name": "pick", "inputSchema": {"type": "object"}}]}}
 QUESTIONS = st.sampled_from(
@@ -137,17 +190,42 @@ class Walk(RuleBasedStateMachine):
         sequential=st.booleans(),
         store=st.booleans(),
         titles=st.booleans(),
+        project=st.booleans(),
+        remembers=st.booleans(),
         capabilities=CAPABILITIES,
+        slash=st.booleans(),
+        mode=st.sampled_from(["", "build", "plan"]),
         ending=st.sampled_from(["quiet", "quiet", "eof", "terminated"]),
     )
     def begin(
-        self, policy: Any, sequential: bool, store: bool, titles: bool, capabilities: Any, ending: Any
+        self,
+        policy: Any,
+        sequential: bool,
+        store: bool,
+        titles: bool,
+        project: bool,
+        remembers: bool,
+        capabilities: Any,
+        slash: bool,
+        mode: str,
+        ending: Any,
     ) -> None:
-        other = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
         self.options = with_(
-            OPTIONS, models=(MODEL, other), policy=policy, sequential=sequential, store=store, titles=titles
+            OPTIONS,
+            models=(MODEL, OTHER, LATE),
+            policy=policy,
+            sequential=sequential,
+            store=store,
+            titles=titles,
+            project=project,
+            remembers=remembers,
+            denials=Denials(("denied/**",), ("git push",)),
+            slash=slash,
+            mode=mode,
+            modes=MODES if mode else (),
         )
         self.driver = Driver(self.options, capabilities)
+        self.driver.project = BROUGHT
         self.driver.initialize()
         self.driver.files["/project/b"] = "a\n"
         self.kills = 0
@@ -263,6 +341,7 @@ class Walk(RuleBasedStateMachine):
         disk, folders = self.driver.disk, [self.folder(session) for session in self.sessions]
         stored = {session: self.shown_and_stored(session) for session in self.sessions}
         self.driver = Driver(self.options, self.driver.capabilities, disk=disk, seed=f"seed {self.kills}")
+        self.driver.project = BROUGHT
         self.driver.initialize()
         self.asked = []
         for which, (session, cwd) in enumerate(zip(self.sessions, folders, strict=True)):
@@ -307,10 +386,30 @@ class Walk(RuleBasedStateMachine):
         asked = data.draw(st.sampled_from(self.asked))
         self.driver.send({"method": "$/cancel_request", "params": {"requestId": asked}})
 
-    @rule(which=st.integers(0, 1), value=st.sampled_from(["other", "test-model", "nope"]))
+    @rule(which=st.integers(0, 1), value=st.sampled_from(["other", "test-model", "late", "nope"]))
     def choose_model(self, which: int, value: str) -> None:
         session = self.sessions[which]
-        self.driver.request("session/set_config_option", sessionId=session, configId="model", value=value)
+        chosen = self.driver.request(
+            "session/set_config_option", sessionId=session, configId="model", value=value
+        )
+        self.asked = [*self.asked, chosen] if len(self.asked) < 12 else self.asked
+
+    @rule(which=st.integers(0, 1), value=st.sampled_from(["build", "plan", "nope"]))
+    def set_mode(self, which: int, value: str) -> None:
+        if len(self.driver.waiting) < 60:
+            self.driver.request("session/set_mode", sessionId=self.sessions[which], modeId=value)
+
+    @rule(which=st.integers(0, 1), option=st.sampled_from(["model.fast", "mode", "thought_level"]))
+    def choose(self, which: int, option: str) -> None:
+        value = {"model.fast": "on", "mode": "build", "thought_level": "high"}[option]
+        if len(self.driver.waiting) < 60:
+            self.driver.request(
+                "session/set_config_option", sessionId=self.sessions[which], configId=option, value=value
+            )
+
+    @rule(found=st.sampled_from([(OTHER,), (MODEL, OTHER, LATE), (LATE, MODEL)]))
+    def models_come_and_go(self, found: tuple[models.ModelChoice, ...]) -> None:
+        self.driver.feed(ModelsChanged(self.driver.now, found, found[0].value))
 
     @precondition(lambda self: self.driver.model_jobs())
     @rule(data=st.data(), batch=BATCH)
@@ -335,7 +434,8 @@ class Walk(RuleBasedStateMachine):
         if isinstance(what, RunMcpServer):
             self.server_ends(key, how)
             return
-        if isinstance(what, LookAtFile | ReadAttachments | RunMcpCall | GetMcpPrompt) and how == "well":
+        well = LookAtFile | ReadAttachments | RunMcpCall | GetMcpPrompt | RunFactory | LookAround | KeepTrust
+        if isinstance(what, well) and how == "well":
             self.driver.finish(key)
             return
         if isinstance(what, LoadThread) and how == "bad":

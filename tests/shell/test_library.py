@@ -8,23 +8,20 @@ from typing import Any
 
 import anyio
 import pytest
+from support.library import client, opened, prompt
 
 import zidane_acp
 from zidane_acp import (
-    AcpBridge,
     AcpModelChoice,
     AcpModelOption,
     AcpServerOptions,
-    JsonRpcConnection,
     JsonRpcError,
     RemoteError,
     create_acp_server,
-    create_json_rpc_connection,
     run_acp_stdio_server,
 )
 from zidane_acp.options import choice_of, core_options
 from zidane_acp.ports import Model
-from zidane_acp.transports.memory import memory_pair
 from zidane_core.agent.modes import MODES
 from zidane_core.data.models import (
     Called,
@@ -157,57 +154,6 @@ async def test_a_provider_may_be_a_factory_that_is_called_on_first_use() -> None
         for _ in range(2):
             assert await prompt(connection, session) == {"stopReason": "end_turn"}
         assert len(made) == 1
-
-
-class client:
-    """A host's own connection on one end, the agent behind a bridge on the other."""
-
-    def __init__(self, options: AcpServerOptions) -> None:
-        self.options = options
-        self.updates: list[Any] = []
-        self.permission: Any = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
-
-    async def __aenter__(self) -> "tuple[JsonRpcConnection, client]":
-        near, far = memory_pair()
-        bridge = AcpBridge(create_acp_server(self.options), lambda: served)
-        served = create_json_rpc_connection(
-            far, far, on_request=bridge.on_request, on_notification=bridge.on_notification
-        )
-        connection = create_json_rpc_connection(near, near, on_request=self.asked, on_notification=self.told)
-        self.ends = (near, far)
-        self.tasks = anyio.create_task_group()
-        await self.tasks.__aenter__()
-        for run in (bridge.run, served.run, connection.run):
-            self.tasks.start_soon(run)
-        self.scope = anyio.fail_after(20)
-        self.scope.__enter__()
-        return connection, self
-
-    async def __aexit__(self, *error: Any) -> None:
-        self.scope.__exit__(*error)
-        self.tasks.cancel_scope.cancel()
-        await self.tasks.__aexit__(None, None, None)
-        for end in self.ends:
-            await end.aclose()
-
-    async def asked(self, method: str, params: Any) -> Any:
-        if isinstance(self.permission, Exception):
-            raise self.permission
-        return self.permission
-
-    async def told(self, method: str, params: Any) -> None:
-        self.updates.append(params["update"])
-
-
-async def opened(connection: JsonRpcConnection) -> str:
-    await connection.request("initialize", {"protocolVersion": 1})
-    answer: Any = await connection.request("session/new", {"cwd": "/", "mcpServers": []})
-    session: str = answer["sessionId"]
-    return session
-
-
-async def prompt(connection: JsonRpcConnection, session: str) -> Any:
-    return await connection.request("session/prompt", {"sessionId": session, "prompt": "go"})
 
 
 @pytest.mark.anyio

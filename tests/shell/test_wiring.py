@@ -1,5 +1,7 @@
 """From settings and environment to an agent: provider, models, source, or one sentence about what is missing."""
 
+from pathlib import Path
+
 import pytest
 
 from zidane_acp.config import Config
@@ -223,7 +225,19 @@ def test_what_the_command_line_chose_is_pinned() -> None:
     assert wired(Settings(), OPENAI, config).server.pinned == ()
 
 
-def test_the_folders_of_settings_and_state_are_protected() -> None:
-    options = wired(given("--home", "/tmp/h", "--config", "/tmp/c/x.toml"))
-    assert options.server.protected == ("/tmp/h", "/tmp/c")
-    assert wired(given("--home", "/tmp/h")).server.protected == ("/tmp/h",)
+def test_where_settings_and_state_are_is_protected(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    file = tmp_path / "repo" / "x.toml"
+    options = wired(given("--home", str(link), "--config", str(file)))
+    # Of a file that a flag names only itself, for it may lie in the project.
+    assert options.server.protected == (str(link), str(real), str(file))
+    assert wired(given("--home", str(real))).server.protected == (str(real),)
+
+
+def test_the_users_own_files_are_never_those_beside_a_file_that_a_flag_names(tmp_path: Path) -> None:
+    options = wired(Settings(config=str(tmp_path / "repo" / "config.toml"), home=str(tmp_path / "home")))
+    assert options.server.project and options.server.user_folder == str(tmp_path / "home")
+    alone = wired(Settings(config=str(tmp_path / "config.toml")), {"XDG_CONFIG_HOME": str(tmp_path / "xdg")})
+    assert alone.server.user_folder != str(tmp_path)

@@ -6,6 +6,7 @@ checked after every event.
 
 import json
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -31,10 +32,13 @@ from zidane_core.agent.events import (
     Failed,
     FileSeen,
     JobOutcome,
+    LookedAround,
     ModelDone,
     Ok,
     Progressed,
     PromptGot,
+    ProviderMade,
+    RuleKept,
     Saved,
     SaveFailed,
     Stopped,
@@ -51,11 +55,15 @@ from zidane_core.agent.work import (
     DeleteThread,
     FindThread,
     GetMcpPrompt,
+    KeepGrant,
+    KeepTrust,
     ListThreads,
     LoadThread,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
+    RunFactory,
     RunMcpCall,
     RunMcpServer,
     RunModel,
@@ -66,6 +74,7 @@ from zidane_core.convert.visible import output as visible_output
 from zidane_core.data import history, models
 from zidane_core.data.content import Document, Text
 from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
+from zidane_core.data.project import Instructions, Project, Surroundings, UserCommand
 from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
 
 MODEL = models.ModelChoice(value="test-model", name="Test model", provider="test", id="test-model")
@@ -88,6 +97,25 @@ OFFER = McpOffer(
     ),
     prompts=(McpPrompt(name="greet", arguments=(McpPromptArgument(name="who", required=True),)),),
 )
+PROJECT = Project(
+    folders=("/project",),
+    untrusted=("/project",),
+    instructions=(
+        Instructions(path="/home/AGENTS.md", text="Be kind.\n", size=9),
+        Instructions(path="/project/AGENTS.md", text="Use tabs.\n", size=2048, folder="/project"),
+    ),
+    commands=(
+        UserCommand(
+            name="fix",
+            template="Fix $1.",
+            source="project",
+            path="/project/.zidane/commands/fix.md",
+            folder="/project",
+        ),
+    ),
+)
+"""What a folder brings along that nobody has trusted yet."""
+
 MAY_END = {"terminal/kill", "terminal/release"}
 """Requests that take something back."""
 
@@ -113,7 +141,9 @@ class Driver:
         capabilities: dict[str, Any] | None = None,
         disk: Disk | None = None,
         seed: str = "seed",
+        project: Project | None = None,
     ) -> None:
+        self.project = project
         self.now = 0.0
         self.connection: Connection = begin(Opened(now=0.0, seed=seed, options=options, server=SERVER))
         self.capabilities = capabilities or {}
@@ -199,7 +229,7 @@ class Driver:
                 if frame.get("method") == "session/update" and frame["params"]["sessionId"] == thread.id:
                     self.shown[thread.id].append(frame["params"]["update"])
                 elif said and "method" not in frame and self.waiting.get(id_of(frame)) == thread.id:
-                    self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
+                    self.shown[thread.id] += self._as_updates(thread.id, *_next_turn(thread, said))
             for entry in said:
                 self.shown[thread.id] += self._as_updates(thread.id, entry)
 
@@ -299,7 +329,7 @@ class Driver:
         """A new session, its folder looked at; `settled` when it has its row in the store, too."""
         asked = self.request("session/new", cwd=cwd, **{"mcpServers": [], **more})
         newest = [key for key, what in self.jobs.items() if isinstance(what, CheckPaths)][-1]
-        self.end(newest, Ok(CheckedPaths()))
+        self.finish(newest)
         answer = self.answer_of(asked)
         assert answer is not None
         session: str = answer["result"]["sessionId"]
@@ -483,7 +513,13 @@ class Driver:
         elif isinstance(what, Rest):
             self.end(key, Ok(WaitDone()))
         elif isinstance(what, CheckPaths):
-            self.end(key, Ok(CheckedPaths()))
+            self.end(key, Ok(CheckedPaths(project=self.project if what.project else None)))
+        elif isinstance(what, LookAround):
+            self.end(key, Ok(LookedAround(Surroundings(platform="Linux", date="2026-12-01"))))
+        elif isinstance(what, KeepGrant | KeepTrust):
+            self.end(key, Ok(RuleKept()))
+        elif isinstance(what, RunFactory):
+            self.end(key, Ok(ProviderMade()))
         else:
             self.store()
             if isinstance(what, LoadThread):
@@ -577,6 +613,13 @@ class Driver:
         while found := [key for key, what in self.jobs.items() if isinstance(what, SETUPS)]:
             self.finish(found[0])
 
+    def gather(self) -> None:
+        """What a prompt needs of the folders is there: the place was looked at, and nothing of it is used."""
+        for key in [key for key, what in self.jobs.items() if isinstance(what, LookAround)]:
+            self.finish(key)
+        for number in self.asked():
+            self.answer(number)
+
     def load(self, session: str, cwd: str = "/project", method: str = "session/load", **more: Any) -> Any:
         """Ask for a stored session, and let the store do its part."""
         asked = self.request(method, sessionId=session, cwd=cwd, mcpServers=[], **more)
@@ -591,9 +634,10 @@ class Driver:
             self.keys.add(effect.key)
             self.jobs[effect.key] = effect.what
             session = effect.key.rpartition("/")[0]
-            assert isinstance(effect.what, Wait | SETUPS | RunMcpServer) or session not in self.stopping, (
-                "work began after the cancel"
-            )
+            assert (
+                isinstance(effect.what, Wait | SETUPS | RunMcpServer | RunFactory)
+                or session not in self.stopping
+            ), "work began after the cancel"
             if isinstance(effect.what, RunModel):
                 check_history(effect.what.request.messages)
         elif isinstance(effect, Stop):
@@ -743,6 +787,18 @@ class Driver:
         return list(self.open)
 
 
+def _next_turn(thread: Thread, said: list[history.UserSaid]) -> list[history.UserSaid]:
+    """The prompt of the turn that begins now, behind those that were cancelled while they waited: they have no turn."""
+    cancelled = {
+        entry.turn
+        for before, entry in pairwise(thread.log)
+        if isinstance(entry, history.TurnEnded) and isinstance(before, history.UserSaid)
+    }
+    count = next((at for at, entry in enumerate(said) if entry.turn not in cancelled), len(said) - 1) + 1
+    taken, said[:] = said[:count], said[count:]
+    return taken
+
+
 def id_of(frame: dict[str, Any]) -> tuple[str, Any]:
     return type(frame["id"]).__name__, frame["id"]
 
@@ -779,9 +835,11 @@ def check_history(messages: tuple[models.Message, ...]) -> None:
     assert messages and not isinstance(messages[-1], models.AssistantMessage)
 
 
-def ready(options: Options = OPTIONS, capabilities: dict[str, Any] | None = None) -> tuple[Driver, str]:
+def ready(
+    options: Options = OPTIONS, capabilities: dict[str, Any] | None = None, project: Project | None = None
+) -> tuple[Driver, str]:
     """A driver with one open session."""
-    driver = Driver(options, capabilities)
+    driver = Driver(options, capabilities, project=project)
     driver.initialize()
     return driver, driver.session()
 

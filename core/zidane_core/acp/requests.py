@@ -16,10 +16,10 @@ from zidane_core.acp import cursors, decode, jsonrpc, wire
 from zidane_core.acp.connection import Connection
 from zidane_core.acp.hands import abilities_of
 from zidane_core.acp.speak import respond
-from zidane_core.agent import step, table
+from zidane_core.agent import offering, step, table
 from zidane_core.agent.effects import Effect
 from zidane_core.agent.events import Prompt
-from zidane_core.agent.state import Agent, Choosing, Listing, Setup, Thread
+from zidane_core.agent.state import Agent, Choosing, Listing, Options, Setup, Thread
 from zidane_core.convert.client_tools import (
     CLIENT_TOOL_CALL_METHOD,
     CLIENT_TOOL_CANCEL_METHOD,
@@ -51,7 +51,8 @@ Handler: TypeAlias = Callable[[Connection, Any, Arrival], Result[Done, Fault]]
 class Method(NamedTuple):
     """How a method's params are read, and what it does.
 
-    `early` ones work before `initialize`, `stored` ones exist only where sessions are stored.
+    `early` ones work before `initialize`, `stored` ones exist only where sessions are stored, `moded` ones where sessions
+    have modes.
     """
 
     # Any: each decoder gives the record type that its handler takes, which a table cannot say.
@@ -59,12 +60,13 @@ class Method(NamedTuple):
     handle: Handler
     early: bool = False
     stored: bool = False
+    moded: bool = False
 
 
 def handle(connection: Connection, request: jsonrpc.Request, arrival: Arrival) -> Result[Done, Fault]:
     """Read and do one request."""
     method = METHODS.get(request.method)
-    if method is None or (method.stored and not connection.agent.options.store):
+    if method is None or not _is_there(method, connection.agent.options):
         name = request.method[:200]
         return Failure(Fault(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {name}", {"method": name}))
     if connection.agent.closing:
@@ -72,6 +74,10 @@ def handle(connection: Connection, request: jsonrpc.Request, arrival: Arrival) -
     if connection.capabilities is None and not method.early:
         return Failure(Fault(ErrorCode.NOT_INITIALIZED, "Server not initialized"))
     return then(method.decode(request.params), lambda params: method.handle(connection, params, arrival))
+
+
+def _is_there(method: Method, options: Options) -> bool:
+    return (options.store or not method.stored) and (bool(options.modes) or not method.moded)
 
 
 def notice(connection: Connection, notification: jsonrpc.Notification, now: float) -> Done:
@@ -156,7 +162,7 @@ def _declared(
 ) -> Result[tuple[ToolSpec, ...] | None, Fault]:
     if specs is None:
         return Success(None)
-    fault = collision(specs, (tool.name for tool in connection.agent.options.tools))
+    fault = collision(specs, offering.own_names(connection.agent.options))
     return Success(client_tools(specs)) if fault is None else Failure(fault)
 
 
@@ -237,11 +243,18 @@ def _set_option(
     )
 
 
+def _set_mode(
+    connection: Connection, params: wire.SetSessionModeRequest, arrival: Arrival
+) -> Result[Done, Fault]:
+    asked = Choosing(arrival.ticket, "mode", params.mode_id, "mode")
+    return _awaited(connection, params.session_id).map(
+        lambda thread: _moved(connection, *step.set_option(connection.agent, thread, asked, arrival.now))
+    )
+
+
 def _chosen(
     connection: Connection, thread: Thread, params: wire.SetSessionConfigOptionRequest, arrival: Arrival
 ) -> Result[Done, Fault]:
-    if not isinstance(params.value, str):
-        return Failure(invalid_params("value", f"the option {params.config_id!r} takes one of its values"))
     asked = Choosing(arrival.ticket, params.config_id, params.value)
     return Success(_moved(connection, *step.set_option(connection.agent, thread, asked, arrival.now)))
 
@@ -257,6 +270,7 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
         "session/delete": Method(decode.decode_delete_session, _delete, stored=True),
         "session/close": Method(decode.decode_close_session, _close),
         "session/prompt": Method(decode.decode_prompt, _prompt),
+        "session/set_mode": Method(decode.decode_set_mode, _set_mode, moded=True),
         "session/set_config_option": Method(decode.decode_set_config_option, _set_option),
     }
 )

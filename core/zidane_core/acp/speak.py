@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from zidane_core import buckets
 from zidane_core.acp import cards, cursors, jsonrpc, outgoing, wire
+from zidane_core.acp.config_options import config_options, modes
 from zidane_core.acp.connection import Connection
 from zidane_core.agent import effects as done
-from zidane_core.agent import settings, table
+from zidane_core.agent import table
 from zidane_core.agent.effects import Effect
 from zidane_core.agent.state import Thread
 from zidane_core.convert.stored import session_content_to_acp_content
@@ -215,6 +216,7 @@ def _thread(connection: Connection, value: done.ThreadAnswer) -> object:
     thread = table.find(connection.agent, value.thread)
     return wire.NewSessionResponse(
         session_id=value.thread,
+        modes=modes(connection, thread),
         config_options=config_options(connection, thread),
         meta=_source(connection),
     )
@@ -233,7 +235,9 @@ def _reopened(connection: Connection, value: done.ReopenAnswer) -> object:
     """`session/load` and `session/resume` are answered with the same fields."""
     thread = table.find(connection.agent, value.thread)
     return wire.LoadSessionResponse(
-        config_options=config_options(connection, thread), meta=_source(connection)
+        modes=modes(connection, thread),
+        config_options=config_options(connection, thread),
+        meta=_source(connection),
     )
 
 
@@ -280,41 +284,6 @@ _ANSWERS: Final[Mapping[type, Callable[[Connection, Any], object]]] = MappingPro
         done.EmptyAnswer: _empty,
     }
 )
-
-
-def config_options(connection: Connection, thread: Thread | None) -> tuple[wire.SessionConfigOption, ...]:
-    """The complete list of a thread's options with their current values."""
-    if thread is None:
-        return ()
-    return tuple(_select(setting) for setting in settings.offered(connection.agent.options, thread))
-
-
-def _select(setting: settings.Setting) -> wire.SessionConfigSelect:
-    groups = tuple(dict.fromkeys(choice.group for choice in setting.choices))
-    return wire.SessionConfigSelect(
-        id=setting.id,
-        name=setting.name,
-        category=setting.category,
-        current_value=setting.current,
-        options=_flat(setting.choices) if len(groups) < 2 else _grouped(setting.choices, groups),
-    )
-
-
-def _flat(choices: tuple[settings.Choice, ...]) -> tuple[wire.SessionConfigSelectOption, ...]:
-    return tuple(wire.SessionConfigSelectOption(value=choice.value, name=choice.name) for choice in choices)
-
-
-def _grouped(
-    choices: tuple[settings.Choice, ...], groups: tuple[str, ...]
-) -> tuple[wire.SessionConfigSelectGroup, ...]:
-    return tuple(
-        wire.SessionConfigSelectGroup(
-            group=group,
-            name=group,
-            options=_flat(tuple(choice for choice in choices if choice.group == group)),
-        )
-        for group in groups
-    )
 
 
 def _page_closed(connection: Connection, closed: done.ClosePage) -> Spoken:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import opening, settings
+from zidane_core.agent import choosing, opening
 from zidane_core.agent.effects import Answer, Effect
 from zidane_core.agent.events import Prompt
 from zidane_core.agent.moves import Moved
@@ -50,15 +50,16 @@ def withdraw(thread: Thread, ticket: int) -> Moved:
     """A request in the lane is not wanted any more."""
     held = next((one for one in thread.lane if one.ticket == ticket), None)
     if held is None:
-        return thread, ()
+        return choosing.drop(thread, ticket)
     thread = replace(thread, lane=tuple(one for one in thread.lane if one is not held))
     return thread, (Answer(ticket, CANCELLED),)
 
 
 def drop(thread: Thread) -> Moved:
     """Answer all requests of the lane as cancelled."""
+    thread, dropped = choosing.drop(thread)
     answers: tuple[Effect, ...] = tuple(Answer(held.ticket, CANCELLED) for held in thread.lane)
-    return (replace(thread, lane=()), answers) if answers else (thread, ())
+    return (replace(thread, lane=()) if answers else thread), (*dropped, *answers)
 
 
 def _queue(options: Options, thread: Thread, prompt: Prompt) -> Moved:
@@ -70,7 +71,7 @@ def _setup(options: Options, thread: Thread, setup: Setup) -> Moved:
 
 
 def _choose(options: Options, thread: Thread, asked: Choosing) -> Moved:
-    return settings.choose(options, thread, asked)
+    return choosing.choose(options, thread, asked)
 
 
 # Any: each function takes the request type of its key, which a dict type cannot say.

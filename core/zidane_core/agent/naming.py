@@ -4,11 +4,11 @@ The model is asked between turns, where a host allows it. Whatever goes wrong th
 """
 
 import re
-from typing import Final
+from typing import Final, TypeGuard
 
 from msgspec.structs import replace
 
-from zidane_core.agent import moves, rounds
+from zidane_core.agent import model_names, moves, slash
 from zidane_core.agent.effects import Effect, Start, Stop, Tell, TitleShown
 from zidane_core.agent.events import JobOutcome, Ok, Progress
 from zidane_core.agent.moves import Moved
@@ -17,6 +17,8 @@ from zidane_core.agent.titles import shortened, visible
 from zidane_core.agent.work import RunModel
 from zidane_core.data import history, models
 from zidane_core.data.content import Part, Text
+from zidane_core.data.outcome import Usage
+from zidane_core.models.pricing import added
 
 LENGTH: Final = 60
 """Characters of a title."""
@@ -32,13 +34,17 @@ _SPACE: Final = re.compile(r"\s+")
 _ORNAMENT: Final = "\"'`*_#“”„«» "
 
 
-def name(thread: Thread) -> Moved:
-    """Give a thread that has no title one from its first prompt."""
+def name(options: Options, thread: Thread) -> Moved:
+    """Give a thread that has no title one from its first prompt that is more than a command to the agent itself."""
     if thread.title.text:
         return thread, ()
-    first = next((entry for entry in thread.log if isinstance(entry, history.UserSaid)), None)
+    first = next((entry for entry in thread.log if _is_prompt(entry, options, thread)), None)
     text = "" if first is None else from_prompt(first.parts)
     return _entitle(thread, history.TitleSet(text)) if text else (thread, ())
+
+
+def _is_prompt(entry: history.Entry, options: Options, thread: Thread) -> TypeGuard[history.UserSaid]:
+    return isinstance(entry, history.UserSaid) and not slash.is_aside(options, thread, entry.parts)
 
 
 def from_prompt(parts: tuple[Part, ...]) -> str:
@@ -78,10 +84,10 @@ def ask(options: Options, thread: Thread) -> Moved:
     title = thread.title
     if not options.titles or title.asked or not title.text:
         return thread, ()
-    prompt, answer = _excerpts(thread)
+    prompt, answer = _excerpts(options, thread)
     if not prompt or not answer:
         return thread, ()
-    model = rounds.choice(options, thread)
+    model = model_names.chosen(options, thread)
     request = models.ModelRequest(
         model=model,
         system=ASK,
@@ -89,14 +95,14 @@ def ask(options: Options, thread: Thread) -> Moved:
         max_tokens=min(model.max_output, 1024),
     )
     thread, job = moves.key(thread)
-    thread = replace(thread, title=replace(title, asked=True, job=job))
+    thread = replace(thread, title=replace(title, asked=True, job=job, price=model.price))
     return thread, (Start(job, RunModel(request, f"{thread.id}/title")),)
 
 
-def _excerpts(thread: Thread) -> tuple[str, str]:
+def _excerpts(options: Options, thread: Thread) -> tuple[str, str]:
     prompt = answer = ""
     for entry in thread.log:
-        if isinstance(entry, history.UserSaid) and not prompt:
+        if not prompt and _is_prompt(entry, options, thread):
             prompt = " ".join(part.text for part in entry.parts if isinstance(part, Text))[:EXCERPT]
         elif isinstance(entry, history.TextSaid) and prompt:
             answer = entry.text[:EXCERPT]
@@ -107,14 +113,18 @@ def _excerpts(thread: Thread) -> tuple[str, str]:
 def progress(thread: Thread, batch: tuple[Progress, ...]) -> Thread:
     """The model says a title."""
     said = "".join(event.text for event in batch if isinstance(event, models.TextDelta))
+    used = next((event.usage for event in reversed(batch) if isinstance(event, models.Used)), None)
     title = thread.title
-    return replace(thread, title=replace(title, said=(title.said + said)[: LENGTH * 8])) if said else thread
+    if not said and used is None:
+        return thread
+    title = replace(title, said=(title.said + said)[: LENGTH * 8], usage=used or title.usage)
+    return replace(thread, title=title)
 
 
 def ended(thread: Thread, outcome: JobOutcome) -> Moved:
-    """It has said it, or failed."""
-    said = thread.title.said
-    thread = replace(thread, title=replace(thread.title, job="", said=""))
+    """It has said it, or failed. What it cost counts for the session either way."""
+    said, cost = thread.title.said, added(thread.cost, thread.title.price, thread.title.usage)
+    thread = replace(thread, cost=cost, title=replace(thread.title, job="", said="", usage=Usage()))
     better = _cut(next((line for raw in said.splitlines() if (line := _line(raw).strip(_ORNAMENT))), ""))
     if not isinstance(outcome, Ok) or not better or better == thread.title.text:
         return thread, ()

@@ -6,6 +6,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from zidane_core.agent.leaving_plan import EXIT_PLAN
+from zidane_core.agent.modes import mode_of
 from zidane_core.agent.peer import Abilities
 from zidane_core.agent.presets import NO_TERMINAL
 from zidane_core.agent.state import Options, Thread
@@ -44,7 +46,21 @@ def _never(_: Abilities) -> bool:
 
 
 def tools_of(options: Options, thread: Thread) -> tuple[ToolSpec, ...]:
-    """All tools that the model may call in a thread."""
+    """The tools that the model is told of in a thread: all, or in a mode without changes those that change nothing."""
+    mode = mode_of(options, thread)
+    every = all_of(options, thread)
+    return every if mode.changes else tuple(spec for spec in every if not spec.changes)
+
+
+def own_names(options: Options) -> frozenset[str]:
+    """The names of the agent's own tools in any mode, which no tool of a client may have."""
+    leaving = {EXIT_PLAN.name} if any(mode.leads_to for mode in options.modes) else set[str]()
+    return frozenset({spec.name for spec in options.tools} | leaving)
+
+
+def all_of(options: Options, thread: Thread) -> tuple[ToolSpec, ...]:
+    """All tools of a thread, also those that its mode withholds: a call of one is refused by name, not unknown."""
     through = through_client(options.tools, thread.abilities)
     brought = (*thread.client_tools, *(tool for server in thread.servers for tool in server.tools))
-    return (*through, *brought) if brought else through
+    leaving = (EXIT_PLAN,) if mode_of(options, thread).leads_to else ()
+    return (*through, *leaving, *brought) if brought or leaving else through

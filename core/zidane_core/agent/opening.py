@@ -14,16 +14,18 @@ from msgspec.structs import replace
 
 from zidane_core.agent import (
     log,
+    model_names,
     moves,
     pages,
     records,
     repairing,
     replaying,
     restoring,
-    rounds,
     saving,
     servers,
+    settings,
     titles,
+    trusting,
 )
 from zidane_core.agent.effects import (
     Answer,
@@ -63,7 +65,7 @@ def make(agent: Agent, session: str | None, setup: Setup, now: float) -> tuple[A
         tag=digest[:6],
         cwd=setup.cwd,
         roots=(setup.cwd, *setup.roots),
-        settings=Settings(options.default_model, options.thinking, options.policy),
+        settings=_settings(options),
         created=now,
         updated=now,
         lane=(setup,),
@@ -74,11 +76,16 @@ def make(agent: Agent, session: str | None, setup: Setup, now: float) -> tuple[A
     return replace(agent, opened=number), thread
 
 
+def _settings(options: Options) -> Settings:
+    mode = options.mode or (options.modes[0].id if options.modes else "")
+    return Settings(options.default_model, options.thinking, options.policy, mode)
+
+
 def begin(options: Options, thread: Thread, setup: Setup) -> Moved:
     """Begin with a setup request; nothing else of the lane goes on before it has ended."""
     thread = replace(thread, setup=setup)
     if setup.kind == "new":
-        return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+        return _start(thread, _looked_at(options, setup))
     if thread.phase != "open":
         return _start(thread, FindThread(thread.id))
     fault = _other_folder(thread.cwd, setup)
@@ -86,7 +93,7 @@ def begin(options: Options, thread: Thread, setup: Setup) -> Moved:
         return _fail(thread, setup, fault)
     if saving.is_all_stored(thread):
         return _start(replace(thread, setup=replace(setup, again=True)), FindThread(thread.id))
-    return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+    return _start(thread, _looked_at(options, setup))
 
 
 def _read(thread: Thread) -> Moved:
@@ -97,6 +104,10 @@ def _read(thread: Thread) -> Moved:
 def _start(thread: Thread, what: What) -> Moved:
     thread, job = moves.key(thread)
     return replace(thread, job=job), (Start(job, what),)
+
+
+def _looked_at(options: Options, setup: Setup) -> CheckPaths:
+    return CheckPaths((setup.cwd, *setup.roots), project=options.project or options.remembers)
 
 
 def _other_folder(cwd: str, setup: Setup) -> Fault | None:
@@ -121,7 +132,7 @@ def job_ended(options: Options, thread: Thread, outcome: JobOutcome) -> Moved:
     if setup.again and thread.phase == "open":
         # The store cannot be asked: what is in memory is all there is.
         thread = replace(thread, setup=replace(setup, again=False))
-        return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+        return _start(thread, _looked_at(options, setup))
     return _fail(thread, setup, outcome.fault if isinstance(outcome, Failed) else STOPPED)
 
 
@@ -133,7 +144,7 @@ def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Move
     if row is None and thread.phase == "open":
         # Deleted by another program: the same.
         thread = replace(thread, setup=replace(setup, again=False))
-        return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+        return _start(thread, _looked_at(options, setup))
     if row is None:
         return _fail(thread, setup, session_not_found(thread.id))
     fault = _other_folder(row.cwd, setup) if row.cwd else None
@@ -145,12 +156,16 @@ def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Move
     thread = replace(thread, cwd=row.cwd or thread.cwd, head=row.head, created=head.created)
     if setup.kind == "warm":
         return _read(thread)
-    return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+    return _start(thread, _looked_at(options, setup))
 
 
 def _checked(options: Options, thread: Thread, setup: Setup, checked: CheckedPaths) -> Moved:
     if checked.problem is not None:
         return _fail(thread, setup, _bad_folder(setup, checked.problem, checked.position))
+    if checked.project is not None:
+        thread = trusting.brought(options, thread, checked.project)
+        if thread.phase == "opening" and thread.project is not None:
+            thread = settings.first(options, thread, thread.project.settings)
     if setup.kind == "new" or thread.phase == "open":
         return _opened(options, thread, setup)
     return _read(thread)
@@ -228,6 +243,7 @@ def _opened(options: Options, thread: Thread, setup: Setup) -> Moved:
     replayed = shown if setup.kind == "load" else ()
     answer = ThreadAnswer(thread.id) if setup.kind == "new" else ReopenAnswer(thread.id)
     # After the answer, since the client does not know a new session before it.
+    thread = replace(thread, advertised=None) if thread.advertised else thread
     titled: tuple[Effect, ...] = ()
     if setup.kind == "resume" and thread.title.text:
         titled = (Tell(thread.id, TitleShown(thread.title.text)),)
@@ -237,12 +253,10 @@ def _opened(options: Options, thread: Thread, setup: Setup) -> Moved:
 
 def _told(options: Options, thread: Thread) -> tuple[Effect, ...]:
     """What a client is told of an open thread beside its history."""
-    has_commands = options.commands or servers.commands(options, thread)
-    commands = servers.show_commands(options, thread) if has_commands else ()
-    size = rounds.choice(options, thread).context_window
+    size = model_names.chosen(options, thread).context_window
     if not thread.context or size is None:
-        return commands
-    return (*commands, Tell(thread.id, UsageShown(thread.context, size)))
+        return ()
+    return (Tell(thread.id, UsageShown(thread.context, size, thread.cost)),)
 
 
 def _fail(thread: Thread, setup: Setup, fault: Fault) -> Moved:

@@ -9,6 +9,7 @@ from zidane_core.agent.client_reading import CLIENT_READING
 from zidane_core.agent.client_terminal import CLIENT_TERMINAL
 from zidane_core.agent.client_writing import CLIENT_WRITING
 from zidane_core.agent.foreign_tools import CLIENT_TOOL, MCP_TOOL
+from zidane_core.agent.leaving_plan import LEAVING_PLAN
 from zidane_core.agent.local_machine import LOCAL
 from zidane_core.agent.machines import Machine
 from zidane_core.agent.planning import PLAN
@@ -17,6 +18,7 @@ MACHINES: Final[Mapping[str, Machine]] = MappingProxyType(
     {
         "local": LOCAL,
         "plan": PLAN,
+        "leaving_plan": LEAVING_PLAN,
         "client_reading": CLIENT_READING,
         "client_writing": CLIENT_WRITING,
         "client_terminal": CLIENT_TERMINAL,

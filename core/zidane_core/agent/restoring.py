@@ -1,4 +1,4 @@
-"""What a thread is, from the entries of its log (ring 2): the settings chosen, the title, the plan, the counters."""
+"""What a thread is, from the entries of its log (ring 2): what was chosen and allowed, the title, the plan, the counters."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from zidane_core.agent import settings
 from zidane_core.agent.state import Options, Thread
 from zidane_core.data import history
+from zidane_core.data.outcome import Usage
 
 
 def restored(options: Options, thread: Thread, entries: Iterable[history.Entry]) -> Thread:
@@ -30,6 +31,9 @@ def _called(options: Options, thread: Thread, entry: history.CallMade) -> Thread
 
 
 def _ended(options: Options, thread: Thread, entry: history.TurnEnded) -> Thread:
+    # A turn that used tokens and does not say what it cost was written without a price.
+    told = entry.cost is not None or entry.usage != Usage()
+    thread = replace(thread, cost=entry.cost) if told else thread
     return replace(thread, context=entry.context) if entry.context else thread
 
 
@@ -40,6 +44,10 @@ def _plan(options: Options, thread: Thread, entry: history.PlanSet) -> Thread:
 def _title(options: Options, thread: Thread, entry: history.TitleSet) -> Thread:
     title = thread.title
     return replace(thread, title=replace(title, text=entry.title, asked=title.asked or entry.by_model))
+
+
+def _granted(options: Options, thread: Thread, entry: history.Granted) -> Thread:
+    return thread if entry.grant in thread.grants else replace(thread, grants=(*thread.grants, entry.grant))
 
 
 def _setting(options: Options, thread: Thread, entry: history.SettingChanged) -> Thread:
@@ -54,6 +62,7 @@ _RESTORE: Final[Mapping[type, Callable[[Options, Thread, Any], Thread]]] = Mappi
         history.TurnEnded: _ended,
         history.PlanSet: _plan,
         history.TitleSet: _title,
+        history.Granted: _granted,
         history.SettingChanged: _setting,
     }
 )

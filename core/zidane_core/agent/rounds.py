@@ -6,10 +6,11 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, calls, moves, offering, pump, retry
+from zidane_core.agent import blocks, calls, features, moves, offering, pump, retry, system_prompt
 from zidane_core.agent.effects import Effect, Start, Tell, UsageShown
 from zidane_core.agent.events import Progress
 from zidane_core.agent.local_machine import failed
+from zidane_core.agent.model_names import chosen
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Thread, Turn
 from zidane_core.agent.work import RunModel, Wait
@@ -17,24 +18,20 @@ from zidane_core.convert.outcome import outcome_to_stop_reason
 from zidane_core.data import history, models
 from zidane_core.data.outcome import Outcome, Usage
 from zidane_core.faults import provider_fault
-
-
-def choice(options: Options, thread: Thread) -> models.ModelChoice:
-    """The thread's model."""
-    by_value = {model.value: model for model in options.models}
-    return by_value.get(thread.settings.model) or options.models[0]
+from zidane_core.models.pricing import added
 
 
 def start(options: Options, thread: Thread, turn: Turn) -> Moved:
     """Ask the model: the next round, or the same one again after a failure."""
-    model = choice(options, thread)
+    model = chosen(options, thread)
     request = models.ModelRequest(
         model=model,
-        system=_system(options, thread),
+        system=system_prompt.text(options, thread),
         messages=tuple(thread.view.messages),
         tools=offering.tools_of(options, thread),
         thinking=thread.settings.thinking if model.thinking else "off",
         max_tokens=model.max_output,
+        options=features.of_request(thread, model),
     )
     thread, job = moves.key(thread)
     turn = replace(
@@ -50,14 +47,6 @@ def start(options: Options, thread: Thread, turn: Turn) -> Moved:
         round_usage=None,
     )
     return replace(thread, turn=turn), (Start(job, RunModel(request, thread.id)),)
-
-
-def _system(options: Options, thread: Thread) -> str:
-    """The host's text, and the further folders that the client has opened."""
-    text = options.system.replace("{cwd}", thread.cwd)
-    if not thread.roots[1:] or not text:
-        return text
-    return f"{text}\nThe workspace has these folders, too (name them by absolute path): {', '.join(thread.roots[1:])}"
 
 
 # Streaming -----------------------------------------------------------------------------------------
@@ -164,7 +153,7 @@ def ended(options: Options, thread: Thread, turn: Turn, broke: models.Broke | No
     turn = replace(turn, job="", usage=_sum(turn.usage, turn.round_usage or Usage()))
     thread = replace(thread, turn=turn)
     thread, usage = _show_usage(options, thread, turn)
-    broke = broke or turn.broke or _unfinished(choice(options, thread).provider, turn)
+    broke = broke or turn.broke or _unfinished(chosen(options, thread).provider, turn)
     if turn.stopping:
         return thread, usage
     thread, effects = _failed(options, thread, turn, broke) if broke else _done(options, thread, turn)
@@ -275,9 +264,10 @@ def _sum(a: Usage, b: Usage) -> Usage:
 
 def _show_usage(options: Options, thread: Thread, turn: Turn) -> Moved:
     """Tokens in context after this round; never guessed, so nothing is shown where the window is not known."""
-    size = choice(options, thread).context_window
-    used = turn.round_usage
+    model, used = chosen(options, thread), turn.round_usage
     if used is None:
         return thread, ()
-    thread = replace(thread, context=used.input + used.output)
-    return thread, () if size is None else (Tell(thread.id, UsageShown(thread.context, size)),)
+    thread = replace(thread, context=used.input + used.output, cost=added(thread.cost, model.price, used))
+    if model.context_window is None:
+        return thread, ()
+    return thread, (Tell(thread.id, UsageShown(thread.context, model.context_window, thread.cost)),)

@@ -4,18 +4,16 @@ A server never holds up a setup. The first prompt waits a little for those that 
 tried again when a prompt comes and its pause is over.
 """
 
-from typing import NamedTuple
-
 from msgspec.structs import replace
 
 from zidane_core.agent import inquiries, moves, offering, server_tools
-from zidane_core.agent.effects import CommandsShown, Effect, Start, Stop, Tell
+from zidane_core.agent.effects import Effect, Start, Stop
 from zidane_core.agent.events import Failed, JobOutcome, Key, Progress
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.server_state import Server
 from zidane_core.agent.state import Options, Setup, Thread
 from zidane_core.agent.work import RunMcpServer
-from zidane_core.data.mcp import McpOffer, McpPageDone, McpPrompt
+from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.tools import ToolSpec
 
 
@@ -32,8 +30,6 @@ def set_up(options: Options, thread: Thread, setup: Setup) -> Moved:
     for server in gone:
         thread, dropped = inquiries.drop(thread, server.job)
         effects = (*effects, *dropped, *_stop(server))
-    if any(server.offer.prompts for server in gone):
-        effects = (*effects, *show_commands(options, replace(thread, servers=kept)))
     thread = _named_anew(options, replace(thread, servers=kept))
     for config in wanted.values():
         if config.name not in {server.config.name for server in kept}:
@@ -54,7 +50,7 @@ def _named_anew(options: Options, thread: Thread) -> Thread:
 
 def _tools(options: Options, others: Thread, name: str, offer: McpOffer) -> tuple[ToolSpec, ...]:
     """The tools that a server offers, beside those of the thread without it."""
-    taken = frozenset(tool.name for tool in offering.tools_of(options, others))
+    taken = frozenset(tool.name for tool in offering.all_of(options, others))
     return server_tools.tools_of_server(name, offer.tools, taken, trust=options.trust_read_only)
 
 
@@ -119,7 +115,7 @@ def _offered(options: Options, thread: Thread, before: Server, offer: McpOffer) 
     thread = replace(
         _with(thread, server), notices=(*thread.notices, *remarks), warned=(*thread.warned, *remarks)
     )
-    return thread, show_commands(options, thread) if offer.prompts != known.offer.prompts else ()
+    return thread, ()
 
 
 def ended(options: Options, thread: Thread, server: Server, outcome: JobOutcome, now: float) -> Moved:
@@ -138,7 +134,7 @@ def ended(options: Options, thread: Thread, server: Server, outcome: JobOutcome,
     thread = _with(thread, failed)
     if not server.told:
         thread = replace(thread, notices=(*thread.notices, f"{_reason(server, outcome)} {AGAIN}"))
-    return thread, (*dropped, *(show_commands(options, thread) if server.offer.prompts else ()))
+    return thread, dropped
 
 
 AGAIN = "The work goes on without its tools; it is tried again with a later message."
@@ -197,44 +193,3 @@ def _still_starting(names: tuple[str, ...]) -> str:
 
 
 WITHOUT = "the answer begins without, and uses what comes once it is there."
-
-
-# Slash commands ------------------------------------------------------------------------------------
-
-
-class Command(NamedTuple):
-    """A prompt of a server as a slash command, by its name."""
-
-    name: str
-    server: str
-    prompt: McpPrompt
-
-
-def commands(options: Options, thread: Thread) -> tuple[Command, ...]:
-    """The prompts of all servers; a name that the host has is not taken from it."""
-    taken = {command.name for command in options.commands}
-    found: list[Command] = []
-    for server in thread.servers:
-        for prompt in server.offer.prompts:
-            name = server_tools.name_of(server.config.name, prompt.name, taken)
-            taken.add(name)
-            found.append(Command(name, server.config.name, prompt))
-    return tuple(found)
-
-
-def show_commands(options: Options, thread: Thread) -> tuple[Effect, ...]:
-    """Tell the client of a thread which slash commands there are."""
-    own = tuple((command.name, command.description, command.hint) for command in options.commands)
-    theirs = tuple(
-        (name, prompt.description or f"A prompt of the MCP server {server}.", server_tools.hint(prompt))
-        for name, server, prompt in commands(options, thread)
-    )
-    return (Tell(thread.id, CommandsShown((*own, *theirs))),)
-
-
-def command_of(options: Options, thread: Thread, text: str) -> tuple[Command, str] | None:
-    """The server's prompt that a message calls by its first word, and the rest of the message."""
-    if not text.startswith("/"):
-        return None
-    head, _, rest = text[1:].partition("\n") if "\n" in text.split(" ")[0] else text[1:].partition(" ")
-    return next(((one, rest) for one in commands(options, thread) if one.name == head), None)

@@ -15,7 +15,7 @@ from zidane_core.agent.server_state import Inquiry, Page, Server
 from zidane_core.buckets import Buckets
 from zidane_core.data.history import Entry, Given
 from zidane_core.data.mcp import McpServerConfig
-from zidane_core.data.models import Broke, ModelChoice, Opaque, ThinkingLevel
+from zidane_core.data.models import Broke, ModelChoice, Opaque, Price, ThinkingLevel
 from zidane_core.data.modes import Mode
 from zidane_core.data.outcome import FinishReason, StopReason, Usage
 from zidane_core.data.project import Project, Surroundings
@@ -56,11 +56,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Command(msgspec.Struct, frozen=True, gc=False):
-    """A slash command that the agent advertises."""
+    """A slash command that the agent advertises; with `provider` only while a model of that provider is chosen."""
 
     name: str
     description: str
     hint: str = ""
+    provider: str = ""
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -137,7 +138,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `machine` is the state of what runs it, `jobs` and `asks` are the machine's, by tag; `ask` is the open
     permission question. `ready` tells that the preparation is done. `problem` says why it cannot run (unknown
-    tool, bad arguments). `offered` is the grant that the open question offers, `granted` is set once the user
+    tool, bad arguments). `offered` is the grant that the open question offers, `lasting` whether also for the project, `granted` is set once the user
     allowed this very call, `cleared` once it runs by more than being harmless (`RunTool.granted`). `live` is output streamed so far (bounded), `live_due` the key of a pending
     redraw. `shown` is how the card stands, beyond what announced it.
     """
@@ -160,6 +161,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ready: bool = False
     preview: Preview | None = None
     offered: Grant | None = None
+    lasting: bool = False
     granted: bool = False
     cleared: bool = False
     result: ToolResult | None = None
@@ -169,19 +171,34 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     shown: CardChanged | None = None
 
 
+class Asking(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The question whether these folders are trusted: its key ('' once it was answered), the call of its card, whether
+    it offers to remember the answer."""
+
+    ask: Key
+    call: str
+    folders: tuple[str, ...]
+    always: bool = False
+
+
 class Gathering(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a prompt needs before the model sees it: how far that is, the wait and the job that go on, the questions to
-    the editor by the position of a part, and what has been found so far."""
+    the editor by the position of a part, and what has been found so far. `around` is the job that looks where the
+    thread works, `asking` the open question about trust."""
 
-    stage: Literal["servers", "prompt", "attachments", "editor", "done"] = "servers"
+    stage: Literal["servers", "trust", "prompt", "attachments", "editor", "done"] = "servers"
     wait: Key = ""
     job: Key = ""
+    around: Key = ""
+    asking: Asking | None = None
     asks: tuple[Link, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     given: tuple[Given, ...] = ()
 
 
-TurnPhase: TypeAlias = Literal["claim", "gather", "model", "tools", "retry", "compact", "interrupt", "answer"]
+TurnPhase: TypeAlias = Literal[
+    "claim", "gather", "command", "model", "tools", "retry", "compact", "interrupt", "answer"
+]
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -190,7 +207,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `ticket` is the request to answer, `base` the length of the log before its prompt, and `repaired` whether what
     an earlier turn lacked stands between the two. `notices` is what the prompt's conversion has to say. `job` is the model round or the retry wait, `deadline` the bound on
     stopping. `stopping` is why no new work may start; `expired` that the bound has passed.
-    `posed` is a question to the user in plain text, with which the turn ends.
+    `posed` is a question to the user in plain text, with which the turn ends. `aside`: a slash command that the agent answers
+    by itself, so that the model sees nothing of the turn; `picked` is the model that it waits for.
     `value` is the answer of a turn that has ended and waits until it is stored. `journal` is the wait before the
     open block goes to the journal.
     """
@@ -220,6 +238,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     fault: Fault | None = None
     value: TurnAnswer | Fault | None = None
     posed: str = ""
+    aside: bool = False
+    picked: str = ""
     usage: Usage = Usage()
     round_usage: Usage | None = None
     journal: Key = ""
@@ -270,11 +290,12 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Choosing(msgspec.Struct, frozen=True, gc=False):
-    """A request to set an option."""
+    """A request to set an option; `via` says whether as an option or as a mode."""
 
     ticket: int
     option: str
-    value: str
+    value: str | bool
+    via: Literal["option", "mode"] = "option"
 
 
 Held: TypeAlias = Setup | Choosing | Prompt
@@ -305,27 +326,48 @@ class Closing(msgspec.Struct, frozen=True, gc=False):
     deletes: tuple[int, ...] = ()
 
 
+class Keeping(msgspec.Struct, frozen=True, gc=False):
+    """A permission that is being remembered for the project, by a job."""
+
+    job: Key
+    grant: Grant
+
+
+class Trust(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The folders that the user trusts for as long as the thread is open, those that they were asked about, and the job
+    that remembers an answer."""
+
+    given: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    job: Key = ""
+
+
 class Title(msgspec.Struct, frozen=True, gc=False):
-    """A thread's title: the text, whether a model was asked for it (once is enough), the job that asks it now and
-    what that has said."""
+    """A thread's title: the text, whether a model was asked for it (once is enough), the job that asks it now, what that
+    has said and used, and the model's price."""
 
     text: str = ""
     asked: bool = False
     job: Key = ""
     said: str = ""
+    usage: Usage = Usage()
+    price: Price | None = None
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One conversation.
 
-    `setup` is the request that opens it, `job` its setup job, `lane` what waits behind that. `notices` are for the
+    `setup` is the request that opens it, `choosing` one that waits for a model's provider, `job` the job of either, `lane`
+    what waits behind that. `notices` are for the
     user and wait for the first prompt; `later` are entries that wait for the open block to close, or for the history
     to be there. Counters only grow, and ids hold the `tag` of this opening, so that message ids, call ids and keys
     are never used twice, in no program. `cut` tells that the log may end in the middle of a turn, since another
     program wrote it. `head` is the stored row's text as it was read. `context` is how many tokens the model saw last.
+    `grants` are permissions for this session, `keeping` those that are being remembered for its project.
     `abilities` is what its client can be asked for; what it failed at is taken away. `seen` is what was last seen of files that the client has, by path;
     `commanded` tells that commands have run, so that the disk may have changed. `project` is what its folders bring along,
-    `surroundings` what the system prompt says of where it works; None while that has not been read. `cost` is what it has cost so far in US dollars, None if not known. `inquiries` are open questions of
+    `surroundings` what the system prompt says of where it works; None while that has not been read. `cost` is what it has cost so far in US dollars, None if not known. `advertised` are the slash commands that the client
+    was told of, None when that is to be told anew. `inquiries` are open questions of
     servers, `pages` what the user opened for them.
     `idle` is the wait before the history is given back. `created` and `updated` are in seconds since 1970.
     """
@@ -342,6 +384,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     phase: ThreadPhase = "opening"
     setup: Setup | None = None
     job: Key = ""
+    choosing: Choosing | None = None
     lane: tuple[Held, ...] = ()
     log: Pages[Entry] = Pages()
     view: View = View()
@@ -351,6 +394,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     plan: tuple[PlanEntry, ...] = ()
     context: int = 0
     grants: tuple[Grant, ...] = ()
+    keeping: tuple[Keeping, ...] = ()
     abilities: Abilities = Abilities()
     client_tools: tuple[ToolSpec, ...] = ()
     servers: tuple[Server, ...] = ()
@@ -359,8 +403,10 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     seen: dict[str, Seen] = {}
     commanded: bool = False
     project: Project | None = None
+    trust: Trust = Trust()
     surroundings: Surroundings | None = None
     cost: float | None = 0.0
+    advertised: tuple[Command, ...] | None = ()
     warned: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     later: tuple[Entry, ...] = ()

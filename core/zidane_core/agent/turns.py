@@ -23,6 +23,7 @@ from zidane_core.agent import (
     rounds,
     saving,
     signals,
+    slash,
 )
 from zidane_core.agent.effects import Answer, Effect, Start, Stop, TurnAnswer
 from zidane_core.agent.events import Prompt
@@ -82,11 +83,9 @@ def stop(options: Options, thread: Thread, why: Literal["cancelled", "closed"]) 
     if turn is None or turn.stopping:
         return thread, ()
     thread, deadline = moves.key(thread)
-    effects: tuple[Effect, ...] = (
-        Start(deadline, Wait(options.limits.settle_within)),
-        *gathering.stopped(turn),
-    )
-    turn = replace(turn, stopping=why, deadline=deadline, gathering=None)
+    thread, gathered = gathering.stop(thread, turn)
+    effects: tuple[Effect, ...] = (Start(deadline, Wait(options.limits.settle_within)), *gathered)
+    turn = replace(thread.turn or turn, stopping=why, deadline=deadline)
     if turn.job:
         effects = (*effects, Stop(turn.job))
     thread = replace(thread, turn=turn)
@@ -120,9 +119,10 @@ def settle(options: Options, thread: Thread) -> Moved:
         thread, more = _settle_once(options, thread)
         effects = (*effects, *more)
         if thread is before:
+            thread, listed = slash.advertise(options, thread)
             thread, saves = saving.save(options, thread)
             thread, rests = resting.watch(options, thread)
-            return thread, (*effects, *saves, *rests)
+            return thread, (*effects, *listed, *saves, *rests)
 
 
 def _settle_once(options: Options, thread: Thread) -> Moved:
@@ -151,7 +151,7 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
     if (thread.notices or turn.notices) and turn.open is None:
         return _notices(thread, turn)
     if turn.phase == "claim":
-        thread, named = naming.name(thread)
+        thread, named = naming.name(options, thread)
         thread, begun = gathering.begin(options, thread, turn)
         return thread, (*named, *begun)
     if turn.phase == "gather":
@@ -204,8 +204,10 @@ def _end(options: Options, thread: Thread, turn: Turn) -> Moved:
         else turn.fault or TurnAnswer(turn.stop or "end_turn", turn.usage)
     )
     reason = value.stop if isinstance(value, TurnAnswer) else None
+    if turn.aside:
+        thread = moves.append(thread, history.Excluded(turn.number, aside=True))
     ending = history.TurnEnded(
-        turn.number, reason, turn.fault if reason is None else None, turn.usage, thread.context
+        turn.number, reason, turn.fault if reason is None else None, turn.usage, thread.context, thread.cost
     )
     thread = moves.append(thread, ending)
     return replace(thread, turn=replace(thread.turn or turn, value=value)), effects
@@ -271,7 +273,9 @@ def _next_prompt(options: Options, thread: Thread) -> Moved:
     thread = replace(thread, prompts=rest, turns=number, cut=False)
     thread = moves.append(thread, history.UserSaid(message, prompt.parts, number))
     if queued.cancelled:
-        thread = moves.append(thread, history.TurnEnded(number, "cancelled", context=thread.context))
+        thread = moves.append(
+            thread, history.TurnEnded(number, "cancelled", context=thread.context, cost=thread.cost)
+        )
         return owing.placed(thread, prompt.ticket), ()
     turn = Turn(
         ticket=prompt.ticket,

@@ -151,6 +151,10 @@ def _told(words: Callable[[Any], str]) -> Callable[[Any], tuple[Shown, ...]]:
     return lambda entry: (Notice("info", words(entry)),)
 
 
+def _excluded(entry: history.Excluded) -> tuple[Shown, ...]:
+    return () if entry.aside else (Notice("info", "The model does not see this turn any more."),)
+
+
 def _nothing(entry: history.Entry) -> tuple[Shown, ...]:
     return ()
 
@@ -173,7 +177,7 @@ _SHOW: Final[Mapping[type, Callable[[Any], tuple[Shown, ...]]]] = MappingProxyTy
         history.Compacted: _told(
             lambda entry: f"What is above was summarised for the model: {entry.summary}"
         ),
-        history.Excluded: _told(lambda entry: "The model does not see this turn any more."),
+        history.Excluded: _excluded,
         history.InterruptMade: _told(lambda entry: "Paused with questions: " + " / ".join(entry.questions)),
         history.Resumed: _told(lambda entry: "Went on with the answers: " + " / ".join(entry.answers)),
         history.Unread: lambda entry: (Damaged(),),

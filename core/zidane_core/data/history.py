@@ -146,9 +146,11 @@ class Granted(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="gr
 
 
 class Excluded(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="excluded"):
-    """The turn was refused: the model's view leaves out its prompt and all after it."""
+    """The turn was refused: the model's view leaves out its prompt and all after it. `aside`: so does one that was no
+    more than a slash command to the agent itself."""
 
     turn: int
+    aside: bool = False
 
 
 class InterruptMade(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="interrupt"):

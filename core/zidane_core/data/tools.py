@@ -9,8 +9,8 @@ from zidane_core.data.content import Part
 ToolKind: TypeAlias = Literal[
     "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"
 ]
-Access: TypeAlias = Literal["none", "read", "write", "run", "fetch", "other"]
-"""What a tool asks permission for; `none` never asks."""
+Access: TypeAlias = Literal["none", "read", "write", "run", "fetch", "mode", "other"]
+"""What a tool asks permission for; `none` never asks, `mode` always does."""
 
 Preparation: TypeAlias = Literal["none", "paths", "content"]
 """What happens before the question: nothing, resolving paths, or reading the content (a diff preview)."""

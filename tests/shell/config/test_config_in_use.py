@@ -77,7 +77,8 @@ def test_tools_do_not_inherit_the_variables_that_the_file_names(home: Path) -> N
     flags = ("--home", str(home), "--script", str(home / "script.json"), "--permission", "allow-all")
     trace = home / "trace"
     with Process(*flags, "--trace", str(trace), env=secrets) as agent:
-        session = agent.session(home)
+        # In the agent's own folder every command is asked about.
+        session = agent.session(home.parent)
         asked = agent.prompt(session, "my gate-swordfish")
         agent.until(lambda frame: frame.get("id") == asked)
         assert agent.close() == 0
