@@ -417,6 +417,11 @@ def test_a_key_in_the_file_is_refused_with_the_way_to_do_it(name: str) -> None:
     assert "swordfish" not in repr(config) and config.named == ()
 
 
+def test_a_server_is_never_started_with_some_of_its_arguments() -> None:
+    config = config_of(b"[mcp.a]\ncommand = 'rm'\nargs = [7, '/']\n[mcp.b]\ncommand = 'b'\n", "f")
+    assert [server.name for server in config.mcp_servers] == ["b"]
+
+
 def test_one_bad_value_leaves_out_the_whole_of_a_provider_and_only_the_field_of_a_model() -> None:
     config = config_of(
         b"[providers.openai]\nbase_url = 3\n[[models]]\nid = 'x'\nimages = 3\nname = 'X'\n", "f"
