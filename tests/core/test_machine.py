@@ -69,21 +69,26 @@ CALLS = st.sampled_from(
         models.Called("z", "nope", "{}"),
     ]
 )
-BROKEN = st.builds(
-    models.Broke,
-    st.just(provider_fault("server", "Down.", provider="test")),
-    st.booleans(),
-    st.sampled_from([None, 0.0, 5.0, 100.0]),
+BROKEN = st.one_of(
+    st.builds(
+        models.Broke,
+        st.just(provider_fault("server", "Down.", provider="test")),
+        st.booleans(),
+        st.sampled_from([None, 0.0, 5.0, 100.0]),
+    ),
+    st.just(models.Broke(provider_fault("context_overflow", "Too long.", provider="test"))),
 )
 SAID = st.sampled_from(
     [
         models.TextDelta("a"),
         models.TextDelta(""),
+        models.TextDelta("long " * 200),
         models.TextDelta("\udc97é"),
         models.ThoughtDelta("hm"),
         models.BlockEnded(models.Opaque("test", "{}")),
         models.ForeignBlock(models.Opaque("test", "[]")),
         models.Used(Usage(3, 4)),
+        models.Used(Usage(2700, 4)),
         models.Warned("No audio."),
     ]
 )
@@ -109,6 +114,7 @@ BLOCKS = st.sampled_from(
         {"type": "text", "text": "/mode plan"},
         {"type": "text", "text": "/usage"},
         {"type": "text", "text": "/init"},
+        {"type": "text", "text": "/compact the rest"},
         {"type": "text", "text": "/mine a"},
     ]
 )
@@ -146,6 +152,7 @@ CAPABILITIES = st.sampled_from(
         {"fs": {"readTextFile": True}, "elicitation": {}},
         {"fs": {"writeTextFile": True}, "elicitation": {"form": {}}},
         {"terminal": True, "session": {"notices": {}}},
+        {"session": {"compaction": {}}},
     ]
 )
 OTHER = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
@@ -195,6 +202,7 @@ class Walk(RuleBasedStateMachine):
         capabilities=CAPABILITIES,
         slash=st.booleans(),
         mode=st.sampled_from(["", "build", "plan"]),
+        window=st.sampled_from([None, 3800]),
         ending=st.sampled_from(["quiet", "quiet", "eof", "terminated"]),
     )
     def begin(
@@ -208,11 +216,12 @@ class Walk(RuleBasedStateMachine):
         capabilities: Any,
         slash: bool,
         mode: str,
+        window: int | None,
         ending: Any,
     ) -> None:
         self.options = with_(
             OPTIONS,
-            models=(MODEL, OTHER, LATE),
+            models=(with_(MODEL, context_window=window), OTHER, LATE),
             policy=policy,
             sequential=sequential,
             store=store,
@@ -360,7 +369,7 @@ class Walk(RuleBasedStateMachine):
 
     def shown_and_stored(self, session: str) -> list[tuple[str, Any]] | None:
         """What the client saw of a session and a replay has to show again: everything, but for a card that is still
-        open and a message that is still being streamed. None where not all of it can be on the disk."""
+        open, a message that is still being streamed and a compaction that goes on. None where not all of it can be on the disk."""
         thread = self.driver.connection.agent.threads.get(session)
         if thread is None or session in self.driver.conflicts or thread.phase not in {"open", "cold"}:
             return None
@@ -374,6 +383,7 @@ class Walk(RuleBasedStateMachine):
             for name, state in fold(self.driver.shown.get(session, []), self.driver.terminals)
             if not (block is not None and name.endswith(f" {block.message}"))
             and not (name.startswith("tool ") and state["status"] not in {"completed", "failed"})
+            and not (name.startswith("compaction ") and state["status"] == "in_progress")
         ]
 
     def folder(self, session: str) -> str:

@@ -2,54 +2,11 @@
 
 import json
 import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.loopback import Loopback, serving
 from support.process import Process
-
-ANSWER = {"choices": [{"index": 0, "delta": {"content": "ok"}, "finish_reason": "stop"}]}
-
-
-class Model:
-    """A model on the loopback interface that says "ok" and keeps what it was asked."""
-
-    def __init__(self) -> None:
-        self.bodies: list[str] = []
-        model = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                model.bodies.append(self.rfile.read(int(self.headers["content-length"])).decode())
-                data = f"data: {json.dumps(ANSWER)}\n\ndata: [DONE]\n\n".encode()
-                self.send_response(200)
-                self.send_header("content-type", "text/event-stream")
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-
-
-@contextmanager
-def serving() -> Iterator[Model]:
-    model = Model()
-    thread = threading.Thread(target=model.server.serve_forever)
-    thread.start()
-    try:
-        yield model
-    finally:
-        model.server.shutdown()
-        thread.join()
-        model.server.server_close()
 
 
 @pytest.fixture
@@ -63,7 +20,7 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def agent(model: Model, home: Path) -> Process:
+def agent(model: Loopback, home: Path) -> Process:
     flags = ("--base-url", model.url, "--model", "m", "--plain-titles")
     proxies = dict.fromkeys(("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"), "")
     return Process(*flags, env={"ZIDANE_ACP_HOME": str(home), **proxies})
@@ -89,7 +46,8 @@ def test_instructions_reach_the_model_after_a_yes_only(repository: Path, tmp_pat
         process.send(id=question["id"], result={"outcome": {"outcome": "selected", "optionId": option}})
         answer = process.until(lambda frame: frame.get("id") == asked and "method" not in frame)
         assert answer["result"]["stopReason"] == "end_turn"
-        (body,) = model.bodies
+        body = json.dumps(model.bodies[0])
+        assert len(model.bodies) == 1
         assert ("Use tabs." in body) == (option == "allow_once")
         assert "Be kind." in body and "commands run in" in body and "# How to work" in body
         said = json.dumps(process.seen)
@@ -98,7 +56,7 @@ def test_instructions_reach_the_model_after_a_yes_only(repository: Path, tmp_pat
         )
         process.prompt(session, "again")
         process.until(lambda frame: frame.get("result", {}).get("stopReason") == "end_turn")
-        assert model.bodies[1].count("Use tabs.") == model.bodies[0].count("Use tabs.")
+        assert json.dumps(model.bodies[1]).count("Use tabs.") == body.count("Use tabs.")
         assert process.close() == 0
 
 
@@ -110,7 +68,7 @@ def test_a_client_that_cannot_ask_gets_an_answer_without_them(repository: Path, 
         process.send(id=question["id"], error={"code": -32601, "message": "Method not found"})
         answer = process.until(lambda frame: frame.get("id") == asked and "method" not in frame)
         assert answer["result"]["stopReason"] == "end_turn"
-        assert "Use tabs." not in model.bodies[0] and "are not used in this session" in json.dumps(
+        assert "Use tabs." not in json.dumps(model.bodies) and "are not used in this session" in json.dumps(
             process.seen
         )
 
