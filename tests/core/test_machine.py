@@ -116,6 +116,21 @@ BLOCKS = st.sampled_from(
         {"type": "text", "text": "/init"},
         {"type": "text", "text": "/compact the rest"},
         {"type": "text", "text": "/mine a"},
+        {"type": "text", "text": "seen", "annotations": {"audience": ["user"], "priority": 0.5}},
+        {"type": "text", "text": "/mode plan", "annotations": {"audience": ["user"]}},
+        {
+            "type": "text",
+            "text": "both",
+            "annotations": {"audience": ["user", "assistant"]},
+            "_meta": {"a": 1},
+        },
+        {"type": "text", "text": "none", "annotations": 7, "_meta": []},
+        {
+            "type": "resource",
+            "resource": {"uri": "file:///a", "blob": "aGk=", "mimeType": "image/png", "_meta": {"b": [2]}},
+            "annotations": {"lastModified": "2026-01-01T00:00:00Z", "_meta": {"c": None}},
+        },
+        {"type": "resource_link", "uri": "file:///project/b", "name": "b", "annotations": {"priority": 1}},
     ]
 )
 ANSWERS = st.sampled_from(
@@ -133,6 +148,11 @@ ANSWERS = st.sampled_from(
             "result": {
                 "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}],
                 "isError": True,
+            }
+        },
+        {
+            "result": {
+                "content": [{"type": "text", "text": "seen", "annotations": {"audience": ["user"]}}],
             }
         },
         {"result": {"output": "out", "truncated": True, "exitStatus": {"exitCode": 1}}},

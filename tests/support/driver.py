@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 from support.disk import Disk
 from support.folding import fold
+from support.sent import as_shown, matches
 
 from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received, Server
 from zidane_core.acp.speak import speak
@@ -173,6 +174,7 @@ class Driver:
         self.answers: dict[tuple[str, Any], dict[str, Any]] = {}
         self.prompts: dict[str, int] = {}
         self.order: dict[str, list[Any]] = {}
+        self.said: dict[str, list[list[dict[str, Any]]]] = {}
         self.cards: dict[str, dict[str, str]] = {}
         self.compactions: dict[str, dict[str, str]] = {}
         self.stopping: set[str] = set()
@@ -220,6 +222,8 @@ class Driver:
                 e for e in thread.log if isinstance(e, history.UserSaid) and e.message not in heard | stored
             ]
             heard.update(entry.message for entry in said)
+            for entry in said:
+                self._check_said(thread.id, entry)
             if self._is_replay(known, thread, frames):
                 self.shown[thread.id] = []
             elif self._is_resumed(known, thread):
@@ -276,6 +280,12 @@ class Driver:
     def _stored(self, session: str) -> list[history.Entry]:
         return [entry_of(text) for text in self.disk.entries.get(session, ())]
 
+    def _check_said(self, session: str, entry: history.UserSaid) -> None:
+        """What is shown of a prompt is what its client sent, with the hints of its blocks."""
+        shown = [update["content"] for update in self._as_updates(session, entry)]
+        sent = self.said.get(session, [])
+        assert any(matches(shown, blocks) for blocks in sent), f"shown otherwise than sent:\n{shown}\n{sent}"
+
     def _forget(self, thread: Thread) -> None:
         """A prompt was refused: its turn never started."""
         known = {entry.message for entry in thread.log if isinstance(entry, history.UserSaid)}
@@ -320,6 +330,7 @@ class Driver:
         if method == "session/prompt":
             self.prompts[prompt_of] = self.prompts.get(prompt_of, 0) + 1
             self.order.setdefault(prompt_of, []).append(request_id)
+            self.said.setdefault(prompt_of, []).append([as_shown(block) for block in params["prompt"]])
         self.send({"id": request_id, "method": method, "params": params})
         return request_id
 

@@ -10,6 +10,8 @@ from typing import Any
 MESSAGES = {"user_message_chunk", "agent_message_chunk", "agent_thought_chunk"}
 LAST = {"plan", "current_mode_update", "session_info_update"}
 
+PLAIN = {"type", "text"}
+"""What a piece of text has that may be joined with others; one with annotations stands by itself."""
 
 UNKNOWN_OUTPUT = "[The output could not be read.]"
 
@@ -23,7 +25,7 @@ def fold(updates: list[dict[str, Any]], terminals: dict[str, str] | None = None)
         ours = rest.get("_meta", {}).get("zidane", {})
         if kind in MESSAGES and ("notice" not in ours or ours["kind"] == "compaction"):
             contents = order.setdefault((kind, rest["messageId"]), [])
-            if contents and contents[-1]["type"] == rest["content"]["type"] == "text":
+            if contents and contents[-1].keys() == rest["content"].keys() == PLAIN:
                 contents[-1] = {"type": "text", "text": contents[-1]["text"] + rest["content"]["text"]}
             else:
                 contents.append(rest["content"])

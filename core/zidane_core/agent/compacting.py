@@ -18,6 +18,7 @@ from zidane_core.agent.moves import Moved
 from zidane_core.agent.shortening import cut_of
 from zidane_core.agent.state import Compaction, Options, Thread, Turn
 from zidane_core.agent.work import RunModel, Wait
+from zidane_core.convert.hints import for_model
 from zidane_core.data import history, models
 from zidane_core.data.content import Part
 from zidane_core.data.outcome import Usage
@@ -264,7 +265,8 @@ def _newest(thread: Thread, upto: int) -> tuple[Part, ...] | None:
     if any(isinstance(message, models.UserMessage) for message in pages.after(thread.view.messages, upto)):
         return None
     said = (entry.parts for entry in pages.backwards(thread.log) if isinstance(entry, history.UserSaid))
-    return next(said, None)
+    newest = next(said, None)
+    return None if newest is None else for_model(newest)
 
 
 # Ends -----------------------------------------------------------------------------------------------

@@ -15,9 +15,12 @@ from zidane_core.agent import budget, condensing, pages, shortening
 from zidane_core.agent.budget import Counted
 from zidane_core.agent.pages import Pages
 from zidane_core.agent.repairing import INTERRUPTED
+from zidane_core.convert.hints import for_model
 from zidane_core.data import history, models
 from zidane_core.data.content import Text
 from zidane_core.data.outcome import Usage
+
+_FOR_THE_USER: Final = "[All of the output was for the user.]"
 
 
 class View(msgspec.Struct, frozen=True, gc=False):
@@ -32,7 +35,7 @@ class View(msgspec.Struct, frozen=True, gc=False):
 
 def _user(view: View, entry: history.UserSaid) -> View:
     view = _answered(view)
-    return replace(_more(view, models.UserMessage(entry.parts)), mark=len(view.messages))
+    return replace(_more(view, models.UserMessage(for_model(entry.parts))), mark=len(view.messages))
 
 
 def _more(view: View, message: models.Message) -> View:
@@ -51,7 +54,7 @@ def _attached(view: View, entry: history.Attached) -> View:
     final = pages.last(view.messages)
     if not isinstance(final, models.UserMessage):
         return view  # of a prompt that could not be read
-    given = {one.position: one.parts for one in entry.given}
+    given = {one.position: for_model(one.parts) for one in entry.given}
     parts = tuple(part for at, own in enumerate(final.parts) for part in given.get(at, (own,)))
     more = budget.size_of_parts(parts) - budget.size_of_parts(final.parts)
     return _grown(view, models.UserMessage(parts), more)
@@ -103,7 +106,8 @@ def _call(view: View, entry: history.CallMade) -> View:
 def _result(view: View, entry: history.ResultMade) -> View:
     if entry.call not in {call.id for call in _open_calls(view)}:
         return view  # of a call that could not be read
-    result = models.CallResult(entry.call, entry.name, entry.content, entry.failed)
+    content = for_model(entry.content) or ((Text(_FOR_THE_USER),) if entry.content else ())
+    result = models.CallResult(entry.call, entry.name, content, entry.failed)
     final = pages.last(view.messages)
     if isinstance(final, models.ResultsMessage):
         earlier = pages.truncate(view.messages, len(view.messages) - 1)

@@ -63,7 +63,7 @@ def _nothing(thread: str, entry: history.Entry) -> tuple[Effect, ...]:
 def _user(thread: str, entry: history.UserSaid) -> tuple[Effect, ...]:
     return tuple(
         Chunk(thread, "user", entry.message, part.text)
-        if isinstance(part, Text)
+        if isinstance(part, Text) and part.hints is None
         else Tell(thread, ContentShown("user", entry.message, part))
         for part in entry.parts
     )
