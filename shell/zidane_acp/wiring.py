@@ -177,7 +177,7 @@ def _offline(asked: Asked, source: str) -> Wiring:
     choice = AcpModelChoice(
         id="offline", name="Offline (no language model)", provider_name=name, provider=make, thinking=False
     )
-    commands = tuple(Command(*command) for command in COMMANDS)
+    commands = tuple(Command(*command, provider=name) for command in COMMANDS)
     return Wired(models=(choice,), source=ModelSource(name, "offline", source), commands=commands)
 
 

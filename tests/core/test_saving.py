@@ -393,6 +393,7 @@ def test_a_prompt_that_is_stored_is_not_refused_when_the_session_is_lost_right_a
     driver.store_one()  # the lease is ours; a notice about the model is on its way behind it
     driver.fail_save("in_use")
     assert driver.answer_of(asked) is None
+    driver.work()
     driver.round(said("ok"))
     answer = driver.answer_of(asked)
     assert answer is not None and answer["result"]["stopReason"] == "end_turn"
