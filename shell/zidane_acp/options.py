@@ -59,7 +59,8 @@ class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
     only then. `provider_name` groups the models of one provider. `model` is the provider's own name of the
     model, the same as `id` when not given. `context_window` and `max_output` are in tokens, `image_bytes` is what it
     takes of one picture before base64; a larger one becomes a note. `price` lets a session tell what it has cost. `options`
-    are switches, or choices of values (`ModelOption`).
+    are switches, or choices of values (`ModelOption`). Without `language` it is no language model, and is asked for neither
+    titles nor summaries.
     """
 
     id: str
@@ -76,6 +77,7 @@ class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
     image_bytes: int = IMAGE_BYTES
     price: Price | None = None
     options: tuple[AcpModelOption | ModelOption, ...] = ()
+    language: bool = True
 
 
 class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,6 +218,7 @@ def choice_of(model: ModelChoice, provider: Model | ModelFactory) -> AcpModelCho
         image_bytes=model.image_bytes,
         price=model.price,
         options=model.options,
+        language=model.language,
     )
 
 
@@ -235,6 +238,7 @@ def _choice(choice: AcpModelChoice) -> ModelChoice:
         price=choice.price,
         options=tuple(_option(option) for option in choice.options),
         made_late=callable(choice.provider),
+        language=choice.language,
     )
 
 

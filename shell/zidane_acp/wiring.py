@@ -175,10 +175,17 @@ def _offline(asked: Asked, source: str) -> Wiring:
 
     name = providers.OFFLINE
     choice = AcpModelChoice(
-        id="offline", name="Offline (no language model)", provider_name=name, provider=make, thinking=False
+        id="offline",
+        name="Offline (no language model)",
+        provider_name=name,
+        provider=make,
+        thinking=False,
+        language=False,
     )
     commands = tuple(Command(*command, provider=name) for command in COMMANDS)
-    return Wired(models=(choice,), source=ModelSource(name, "offline", source), commands=commands)
+    return Wired(
+        models=(choice,), source=ModelSource(name, "offline", source), commands=commands, titles=True
+    )
 
 
 def _replay(asked: Asked, source: str) -> Wiring:

@@ -119,6 +119,7 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `provider` is the name of who offers it, empty when that does not matter; `id` is the model's name there.
     `context_window` is in tokens, None if unknown. `image_bytes` is what it takes of one picture, before base64.
     `price` is None if unknown. `made_late`: its provider is made when the model is first selected, which may fail.
+    Without `language` it is no language model, and is asked for neither titles nor summaries.
     """
 
     value: str
@@ -135,6 +136,7 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     price: Price | None = None
     options: tuple[ModelOption, ...] = ()
     made_late: bool = False
+    language: bool = True
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
