@@ -84,13 +84,24 @@ class ResultsMessage(msgspec.Struct, frozen=True, gc=False, tag="results"):
 Message: TypeAlias = UserMessage | AssistantMessage | ResultsMessage
 
 
+class LongPrompt(msgspec.Struct, frozen=True, gc=False):
+    """Of a request with more input than `above` tokens all of the input, cached or not, costs `input` times as much, and the
+    output `output` times."""
+
+    above: int
+    input: float
+    output: float
+
+
 class Price(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a model costs, in US dollars for a million tokens. None: cached tokens cost what all input does."""
+    """What a model costs, in US dollars for a million tokens. None: cached tokens cost what all input does, and a long
+    prompt costs no more."""
 
     input: float
     output: float
     cached_read: float | None = None
     cached_write: float | None = None
+    long: LongPrompt | None = None
 
 
 class OptionValue(msgspec.Struct, frozen=True, gc=False):

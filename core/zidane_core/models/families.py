@@ -1,8 +1,8 @@
 """What is known of models by their names (ring 1): window, output, what they take, and what they cost.
 
 State of the table: 1 December 2026. Windows, limits and prices are those that the providers publish; what could not be
-confirmed is None, nothing is guessed. A price is that of a prompt of usual length at a usual hour: where a provider asks more
-for a long prompt (GPT-5.5 and newer, Haiku 5.5, Grok) or for busy hours (DeepSeek), that is not in it.
+confirmed is None, nothing is guessed. What a long prompt costs more is in a price; where a provider asks more for busy hours (DeepSeek), that
+is not.
 """
 
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from zidane_core.data.models import Price
+from zidane_core.data.models import LongPrompt, Price
 
 
 class ModelFamily(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -38,10 +38,11 @@ def _claude(
     *,
     output: int = 32768,
     thinking: bool = True,
+    long: LongPrompt | None = None,
 ) -> ModelFamily:
     """`cost` is input, output and what is read from the cache; to write into the cache costs a quarter more than input."""
     given, said, read = cost
-    price = Price(input=given, output=said, cached_read=read, cached_write=given * 1.25)
+    price = Price(input=given, output=said, cached_read=read, cached_write=given * 1.25, long=long)
     return ModelFamily(
         provider="anthropic",
         name=name,
@@ -62,8 +63,9 @@ def _gpt(
     images: bool = True,
     thinking: bool = True,
     write: float | None = None,
+    long: LongPrompt | None = None,
 ) -> ModelFamily:
-    price = Price(input=cost[0], output=cost[1], cached_read=cost[2], cached_write=write)
+    price = Price(input=cost[0], output=cost[1], cached_read=cost[2], cached_write=write, long=long)
     return ModelFamily(
         provider="openai",
         name=name,
@@ -86,6 +88,7 @@ def _other(
     output: int = 32768,
     images: bool = True,
     thinking: bool = True,
+    long: LongPrompt | None = None,
 ) -> ModelFamily:
     return ModelFamily(
         provider=provider,
@@ -94,7 +97,7 @@ def _other(
         max_output=output,
         images=images,
         thinking=thinking,
-        price=None if cost is None else Price(input=cost[0], output=cost[1], cached_read=read),
+        price=None if cost is None else Price(input=cost[0], output=cost[1], cached_read=read, long=long),
     )
 
 
@@ -104,6 +107,8 @@ _GPT: Final = 1_050_000
 _GPT_5: Final = 400_000
 _GPT_4_1: Final = 1_047_576
 _128K: Final = 131_072
+_LONG_GPT: Final = LongPrompt(272_000, 2.0, 1.5)
+_LONG_GROK: Final = LongPrompt(200_000, 2.0, 2.0)
 
 _ROWS: Final = (
     _claude("claude-fable-5-1", _M, (10, 50, 0.25)),
@@ -122,20 +127,20 @@ _ROWS: Final = (
     _claude("claude-sonnet-4", _200K, (3, 15, 0.3)),
     _claude("claude-3-7-sonnet", _200K, (3, 15, 0.3)),
     _claude("claude-3-5-sonnet", _200K, (3, 15, 0.3), output=8192, thinking=False),
-    _claude("claude-haiku-5-5", _M, (0.1, 0.5, 0.01)),
+    _claude("claude-haiku-5-5", _M, (0.1, 0.5, 0.01), long=LongPrompt(100_000, 5.0, 5.0)),
     _claude("claude-haiku-4-5", _200K, (1, 5, 0.1)),
     _claude("claude-3-5-haiku", _200K, (0.8, 4, 0.08), output=8192, thinking=False),
     _claude("claude-3-haiku", _200K, (0.25, 1.25, 0.03), output=4096, thinking=False),
     _claude("claude-3-opus", _200K, (15, 75, 1.5), output=4096, thinking=False),
-    _gpt("gpt-6.1-sol", _GPT, (2, 10, 0.1)),
-    _gpt("gpt-6.1-terra", _GPT, (1, 5, 0.05)),
-    _gpt("gpt-6-astra", _GPT, (10, 50, 1), write=12.5),
-    _gpt("gpt-6-sol", _GPT, (2, 10, 0.2), write=2.5),
-    _gpt("gpt-6-luna", _GPT, (0.1, 0.5, 0.01), write=0.125),
-    _gpt("gpt-5.6-sol", _GPT, (4, 20, 0.4)),
-    _gpt("gpt-5.6-terra", _GPT, (2, 12, 0.2)),
-    _gpt("gpt-5.6-luna", _GPT, (0.2, 1.2, 0.02)),
-    _gpt("gpt-5.5", _GPT, (5, 30, 0.5)),
+    _gpt("gpt-6.1-sol", _GPT, (2, 10, 0.1), long=_LONG_GPT),
+    _gpt("gpt-6.1-terra", _GPT, (1, 5, 0.05), long=_LONG_GPT),
+    _gpt("gpt-6-astra", _GPT, (10, 50, 1), write=12.5, long=_LONG_GPT),
+    _gpt("gpt-6-sol", _GPT, (2, 10, 0.2), write=2.5, long=_LONG_GPT),
+    _gpt("gpt-6-luna", _GPT, (0.1, 0.5, 0.01), write=0.125, long=_LONG_GPT),
+    _gpt("gpt-5.6-sol", _GPT, (4, 20, 0.4), long=_LONG_GPT),
+    _gpt("gpt-5.6-terra", _GPT, (2, 12, 0.2), long=_LONG_GPT),
+    _gpt("gpt-5.6-luna", _GPT, (0.2, 1.2, 0.02), long=_LONG_GPT),
+    _gpt("gpt-5.5", _GPT, (5, 30, 0.5), long=_LONG_GPT),
     _gpt("gpt-5.4", _GPT, (2.5, 15, 0.25)),
     _gpt("gpt-5.4-mini", None, (0.75, 4.5, 0.075)),
     _gpt("gpt-5.2", _GPT_5, (1.75, 14, 0.175)),
@@ -175,9 +180,9 @@ _ROWS: Final = (
     _other("mistral", "magistral-medium", 128_000, (2, 5), output=16384, images=False),
     _other("mistral", "devstral-2512", 262_144, (0.4, 2), images=False, thinking=False),
     _other("mistral", "codestral", 256_000, (0.3, 0.9), images=False, thinking=False),
-    _other("xai", "grok-4.7", None, (2, 6), 0.5),
-    _other("xai", "grok-4.5", 500_000, (2, 6), 0.5),
-    _other("xai", "grok-4.3", _M, (1.25, 2.5), 0.2),
+    _other("xai", "grok-4.7", None, (2, 6), 0.5, long=_LONG_GROK),
+    _other("xai", "grok-4.5", 500_000, (2, 6), 0.5, long=_LONG_GROK),
+    _other("xai", "grok-4.3", _M, (1.25, 2.5), 0.2, long=_LONG_GROK),
     _other("xai", "grok-4", 256_000, (3, 15), 0.75, output=8192),
     _other("xai", "grok-4-fast", 2_000_000, (0.2, 0.5), 0.05, output=30000),
     _other("xai", "grok-3", _128K, (3, 15), 0.75, output=8192, images=False, thinking=False),
