@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from zidane_acp.background import Background, write_all
@@ -71,10 +71,11 @@ class BackgroundHandler(logging.Handler):
                 self._broken = True
 
 
-def configure(level: LogLevel = "warning", descriptor: int = 2) -> None:
-    """Send all logging to a descriptor: that of stderr, or of a file."""
+def configure(level: LogLevel = "warning", descriptor: int = 2, hidden: Collection[str] = ()) -> None:
+    """Send all logging to a descriptor: that of stderr, or of a file. `hidden` are variables whose value is secret,
+    whatever their names say."""
     handler = BackgroundHandler(descriptor)
-    handler.setFormatter(MaskingFormatter(secret_values(os.environ)))
+    handler.setFormatter(MaskingFormatter(secret_values(os.environ, hidden)))
     logging.basicConfig(level=LEVELS[level], handlers=[handler], force=True)
     for name in CHATTY:
         logging.getLogger(name).setLevel(max(LEVELS[level], logging.WARNING))

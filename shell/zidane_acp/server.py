@@ -63,7 +63,7 @@ class AcpServer:
     ) -> int:
         """Serve a connection that has begun. `inbox` lets the caller put events of its own, such as `Closed`;
         `now` is the clock that began it, `ending` bounds what comes after the end."""
-        mcp = McpOnDemand()
+        mcp = McpOnDemand(self._options.hidden_variables)
         local = LocalOnDemand(self._options)
         # A host's own tools may be used for more than this connection, and are its to close.
         tools = local if self._options.tools is None else self._options.tools
@@ -116,7 +116,8 @@ class LocalOnDemand:
             from zidane_core.models.providers import HIDDEN_VARIABLES
 
             self._made = LocalTools(
-                hidden_variables=HIDDEN_VARIABLES, allow_private=self._options.allow_private_fetch
+                hidden_variables=(*HIDDEN_VARIABLES, *self._options.hidden_variables),
+                allow_private=self._options.allow_private_fetch,
             )
         return await self._made.run(call, report)
 

@@ -14,7 +14,7 @@ from zidane_acp.clock import Clock
 from zidane_acp.config import read_config
 from zidane_acp.descriptors import fill_missing, open_appending, take_stdin, take_stdout
 from zidane_acp.options import StdioOptions, opened_of
-from zidane_acp.settings import LogLevel, Settings
+from zidane_acp.settings import LogLevel, Settings, filled
 from zidane_acp.signals import end_at_once, restored
 
 if TYPE_CHECKING:
@@ -28,15 +28,17 @@ TRACE_WITHIN: Final = 0.5
 def run(settings: Settings) -> int:
     """Serve with the settings of the command line; gives the exit code."""
     config = read_config(settings)
+    settings = filled(settings, config.settings, config.file)
     options = wiring.options_of(settings, os.environ, config)
     if isinstance(options, wiring.WiringProblem):
         return _refuse(options.message)
+    warnings, hidden = (*config.warnings, *options.warnings), options.server.hidden_variables
     try:
         log = 2 if settings.log_file is None else open_appending(settings.log_file)
     except OSError as error:
         return _cannot("--log-file", error)
     try:
-        return serve_stdio(options, lambda: _begun(settings.log_level, log, config.warnings))
+        return serve_stdio(options, lambda: _begun(settings.log_level, log, warnings, hidden))
     except TraceProblem as problem:
         return _cannot("--trace", problem.error)
 
@@ -58,7 +60,7 @@ def serve_stdio(options: StdioOptions, begun: Callable[[], None] = lambda: None)
     fill_missing()
     clock = Clock()
     beginning = fresh(opened_of(options.server, clock()), options.framing, options.max_frame)
-    trace = None if options.trace is None else _trace(options.trace)
+    trace = None if options.trace is None else _trace(options.trace, options.server.hidden_variables)
     watch = None if trace is None else trace.frame
     source = take_stdin() if options.input is None else options.input
     sink = take_stdout() if options.output is None else options.output
@@ -81,23 +83,23 @@ def _flush(trace: "Trace | None") -> None:
         trace.flush(TRACE_WITHIN)
 
 
-def _trace(path: str) -> "Trace":
+def _trace(path: str, hidden: Sequence[str]) -> "Trace":
     # Imported only when it is asked for: the start of the agent is waited for.
     from zidane_acp.masking import secret_values
     from zidane_acp.trace import Trace
 
     try:
-        return Trace(path, secret_values(os.environ))
+        return Trace(path, secret_values(os.environ, hidden))
     except OSError as error:
         raise TraceProblem(error) from error
 
 
-def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str]) -> None:
+def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str], hidden: Sequence[str]) -> None:
     import logging
 
     from zidane_acp import log
 
-    log.configure(level, descriptor)
+    log.configure(level, descriptor, hidden)
     for warning in warnings:
         logging.getLogger("zidane_acp.config").warning("%s", warning)
 

@@ -11,6 +11,8 @@ import msgspec
 from zidane_acp.chat.link import Launch
 from zidane_acp.chat.policy import decider, refusal
 from zidane_acp.chat.wanted import Named, Newest, Wanted
+from zidane_acp.config import read_config
+from zidane_acp.config.records import UserFile
 from zidane_acp.settings import SAFE_PYTHON, Settings, as_arguments, state_folder
 
 USAGE: Final = 2
@@ -102,8 +104,15 @@ async def converse(launch: Launch, settings: Settings) -> int:
     from zidane_acp.chat.prompt_line import PromptLine
     from zidane_acp.chat.screen import Screen
 
+    user = read_config(settings).user or UserFile()
     keyboard = Keyboard()
-    screen = Screen(Console(highlight=False), keyboard, launch.cwd, on_standing=lambda: prompts.redraw())
+    screen = Screen(
+        Console(highlight=False),
+        keyboard,
+        launch.cwd,
+        thoughts=user.ui.thoughts,
+        on_standing=lambda: prompts.redraw(),
+    )
     prompts = PromptLine(
         state_folder(settings),
         lambda: screen.commands,
@@ -111,7 +120,7 @@ async def converse(launch: Launch, settings: Settings) -> int:
         lambda: conversation.next_mode(),
     )
     decide = decider(settings.permission, own=launch.own, can_ask=True)
-    conversation = Conversation(launch, screen, keyboard, prompts, decide)
+    conversation = Conversation(launch, screen, keyboard, prompts, decide, user.ui.past_turns)
     return await conversation.run()
 
 

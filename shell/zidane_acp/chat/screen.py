@@ -106,7 +106,7 @@ class _Shortening:
 
 
 class Screen:
-    """A View on a terminal."""
+    """A View on a terminal; `thoughts` says whether those of the model are shown."""
 
     def __init__(
         self,
@@ -114,11 +114,13 @@ class Screen:
         keyboard: Keyboard,
         folder: str,
         *,
+        thoughts: bool = True,
         on_standing: Callable[[], None] = lambda: None,
     ) -> None:
         """`on_standing` is called when `standing` is another one."""
         self._console = console
         self._folder = folder
+        self._thoughts = thoughts
         self._keyboard = keyboard
         self._on_standing = on_standing
         self._items: list[_Words | _Call | _Shortening | Notice | Changed] = []
@@ -135,7 +137,8 @@ class Screen:
 
     def show(self, update: Update) -> None:
         if isinstance(update, Said):
-            self._said(update)
+            if self._thoughts or update.kind != "thought":
+                self._said(update)
         elif isinstance(update, Card):
             self._card(update)
         elif isinstance(update, Plan):

@@ -11,9 +11,13 @@ from zidane_core.data.tools import ToolOutput, ToolResult
 
 
 class McpOnDemand:
-    """`ports.Mcp` that costs nothing as long as no session has a server: the start of the agent is waited for."""
+    """`ports.Mcp` that costs nothing as long as no session has a server: the start of the agent is waited for.
 
-    def __init__(self) -> None:
+    `hidden` are variables that no server inherits, beside those of known providers.
+    """
+
+    def __init__(self, hidden: tuple[str, ...] = ()) -> None:
+        self._hidden = hidden
         self._made: Mcp | None = None
         self._closed = False
 
@@ -39,7 +43,7 @@ class McpOnDemand:
             from zidane_acp.mcp.servers import McpServers
             from zidane_core.models.providers import HIDDEN_VARIABLES
 
-            self._made = McpServers(hidden_variables=HIDDEN_VARIABLES)
+            self._made = McpServers(hidden_variables=(*HIDDEN_VARIABLES, *self._hidden))
         return self._made
 
     async def aclose(self) -> None:

@@ -190,3 +190,24 @@ def test_the_tour_asks_for_the_edit_and_the_command(start: Start) -> None:
     terminal.until("OK")
     terminal.until("zidane-acp doctor")
     assert terminal.exit_code() == 0
+
+
+def test_our_own_agent_is_put_into_plan_mode_and_led_out_of_it(start: Start, tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    turns = [
+        {"tool": "exit_plan", "args": {"plan": "# The plan\n\nWrite **it**."}},
+        {"text": "Now I begin."},
+    ]
+    script.write_text(json.dumps({"turns": turns}))
+    terminal = start("--plain-titles", "--provider", "replay", "--script", str(script))
+    terminal.until("Build · ")
+    terminal.until("›")
+    terminal.type("\x1b[Z")
+    terminal.until("Plan · ")
+    terminal.type("go\r")
+    shown = terminal.until("[r] Keep planning")
+    assert "  Write it." in shown and "**" not in shown
+    terminal.type("a")
+    terminal.until("· Mode: Build")
+    terminal.until("Now I begin.")
+    terminal.until("Build · ")

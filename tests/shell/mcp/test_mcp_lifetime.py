@@ -180,8 +180,8 @@ class Recorder(McpOnDemand):
 
     made: "list[Recorder]" = []
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, hidden: tuple[str, ...] = ()) -> None:
+        super().__init__(hidden)
         self.closed = 0
         Recorder.made.append(self)
 
