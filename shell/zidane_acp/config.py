@@ -34,6 +34,7 @@ class Config(msgspec.Struct, frozen=True, gc=False):
     """What the file says. Each warning is one sentence that names the file and the key, and never a value."""
 
     mcp_servers: tuple[McpServerConfig, ...] = ()
+    require_login: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -117,14 +118,18 @@ def config_of(data: bytes, file: str) -> Config:
         # What Python itself refuses: a number with thousands of digits, arrays in arrays without end.
         text = f"The config file {file} holds a number or nesting too large to read; nothing of it is used."
         return Config(warnings=(text,))
-    warnings = [_unknown(file, key) for key in whole if key != "mcp"]
+    warnings = [_unknown(file, key) for key in whole if key not in ("mcp", "require_login")]
+    required = whole.get("require_login", False)
+    if not isinstance(required, bool):
+        warnings.append(f"{file}: require_login must be true or false; it counts as true.")
     tables = whole.get("mcp", {})
     if not is_object(tables):
         return Config(
             warnings=(*warnings, f"{file}: mcp must be a table such as [mcp.files]; it is not used.")
         )
     found = [_server(file, name, table, warnings.append) for name, table in tables.items()]
-    return Config(tuple(server for server in found if server is not None), tuple(warnings))
+    servers = tuple(server for server in found if server is not None)
+    return Config(servers, required is not False, tuple(warnings))
 
 
 def _unknown(file: str, key: str) -> str:

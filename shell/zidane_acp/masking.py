@@ -7,6 +7,9 @@ from typing import Final
 from zidane_core.text import is_array, is_object
 
 MASK: Final = "[hidden]"
+SHORTEST: Final = 8
+"""Characters of a value that is hidden wherever it stands."""
+
 LONGEST: Final = 64 * 1024
 """Characters of one text that are looked at and kept: more would take too long."""
 
@@ -72,7 +75,9 @@ def mask_tree(value: object, secrets: Iterable[str] = ()) -> object:
 
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The values of variables whose name says that they are secret; short ones would mask ordinary words."""
-    found = {value for name, value in environment.items() if SECRET_NAME.search(name) and len(value) >= 8}
+    found = {
+        value for name, value in environment.items() if SECRET_NAME.search(name) and len(value) >= SHORTEST
+    }
     return tuple(sorted(found, key=len, reverse=True))
 
 

@@ -1,18 +1,20 @@
 """What a host gives to serve ACP: `AcpServerOptions` and the records in it (seed items 19 to 28)."""
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
-from zidane_acp.ports import Model, Store, Tools
+from zidane_acp.environment import Environment, inherited
+from zidane_acp.ports import Auth, Model, Store, Tools
 from zidane_core import __version__
 from zidane_core.acp.connection import ModelSource, Opened, Server
 from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options
+from zidane_core.data.auth import AuthStanding
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ThinkingLevel
 from zidane_core.data.rules import Policy
@@ -74,7 +76,10 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
     `mcp_servers` are the user's own servers, used by every session; `mcp_within` is how many seconds the first prompt of
     a session waits for servers that are starting. `trust_read_only` lets tools of servers that claim to only read run without a
-    question. `through_client` False keeps files and commands here, whatever the client can do.
+    question. `through_client` False keeps files and commands here, whatever the client can do. `auth` is how clients log in,
+    None where there is nothing to log in to; `renewed` gives the options as they are after a login or logout, None where they
+    stay as they are; only the models and `source` of the new ones count. `environment` is what the processes of tools and MCP servers get,
+    without the keys of providers.
     """
 
     provider: Model | ModelFactory | None = None
@@ -98,13 +103,29 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     mcp_within: float = 5.0
     trust_read_only: bool = False
     through_client: bool = True
+    auth: Auth | None = None
+    renewed: "Callable[[], AcpServerOptions | None] | None" = None
+    environment: Environment = inherited
+
+
+class Background(Protocol):
+    """What a program finds out while it already serves. Each gives whether the server is to be refreshed."""
+
+    async def before_sessions(self) -> bool:
+        """What no session is opened without; it must be short."""
+        ...
+
+    async def meanwhile(self) -> bool:
+        """What takes its time."""
+        ...
 
 
 class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of `run_acp_stdio_server`: the server's and those of the transport (seed item 75).
 
     `input` and `output` are file descriptors, None the process's own. `max_frame` is in bytes. `trace` is a
-    file that gets both directions as JSON lines.
+    file that gets both directions as JSON lines. `background` is looked at once the first answer is out. `secrets` are values
+    that the trace hides, looked at anew for each line; None: those of the environment.
     """
 
     server: AcpServerOptions
@@ -113,6 +134,8 @@ class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
     framing: Framing = "ndjson"
     max_frame: int = MAX_FRAME
     trace: str | None = None
+    background: Background | None = None
+    secrets: Iterable[str] | None = None
 
 
 DEFAULT_MODEL: Final = "default"
@@ -193,9 +216,13 @@ def _choice(choice: AcpModelChoice) -> ModelChoice:
 
 
 def server_of(options: AcpServerOptions) -> Server:
-    """What the agent says of itself."""
+    """What the agent says of itself, and how logging in stands."""
     info = options.info or Implementation(name="zidane-acp", title="Zidane", version=__version__)
-    return Server(info=info, source=options.source)
+    auth = options.auth
+    if auth is None:
+        return Server(info=info, source=options.source)
+    standing = AuthStanding(methods=auth.methods(), needed=auth.needed(), can_forget=auth.can_forget())
+    return Server(info=info, source=options.source, auth=standing)
 
 
 def providers_of(options: AcpServerOptions) -> Mapping[str, Model | ModelFactory]:

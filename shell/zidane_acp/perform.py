@@ -12,7 +12,7 @@ import anyio.to_thread
 from zidane_acp.files import LocalFiles
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
-from zidane_acp.ports import Files, Mcp, McpProblem, Model, StoreProblem, Tools
+from zidane_acp.ports import Auth, AuthProblem, Files, Mcp, McpProblem, Model, StoreProblem, Tools
 from zidane_acp.providers import Lazy
 from zidane_core.agent.effects import Journal, Log, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
@@ -25,6 +25,8 @@ from zidane_core.agent.events import (
     JobValue,
     Listed,
     Loaded,
+    LoggedIn,
+    LoggedOut,
     ModelDone,
     ProviderMade,
     WaitDone,
@@ -36,6 +38,8 @@ from zidane_core.agent.work import (
     GetMcpPrompt,
     ListThreads,
     LoadThread,
+    LogIn,
+    LogOut,
     LookAtFile,
     ReadAttachments,
     Rest,
@@ -48,6 +52,7 @@ from zidane_core.agent.work import (
     What,
 )
 from zidane_core.data.mcp import McpOffer, McpPageDone
+from zidane_core.data.models import ModelChoice
 from zidane_core.data.stored import Piece
 from zidane_core.data.tools import ToolOutput
 from zidane_core.faults import ErrorCode, Fault
@@ -60,7 +65,8 @@ FILES: Final[Files] = LocalFiles()
 
 
 class Performer:
-    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure."""
+    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure, `changed` is called
+    when a login or logout may have changed the models."""
 
     def __init__(
         self,
@@ -69,12 +75,16 @@ class Performer:
         keeper: Keeper | None,
         room: Callable[[], Awaitable[None]],
         mcp: Mcp | None = None,
+        auth: Auth | None = None,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._models = models
         self._tools = tools
         self._keeper = keeper
         self._room = room
         self._mcp = mcp
+        self._auth = auth
+        self._changed = changed
 
     async def run(self, what: What, report: Report) -> JobValue | JobOutcome:
         """Do what was started, to its end."""
@@ -87,12 +97,16 @@ class Performer:
             return await performed(self, what, report)
         except StoreProblem as problem:
             return Failed(Fault(ErrorCode.INTERNAL_ERROR, str(problem), {"kind": "store"}))
+        except AuthProblem as problem:
+            return Failed(Fault(_AUTH[type(what)], str(problem), problem.data))
         except McpProblem as problem:
             data: dict[str, object] = {"kind": "mcp", "server": problem.server}
             return Failed(Fault(ErrorCode.INTERNAL_ERROR, str(problem), data))
 
     async def _model(self, what: RunModel, report: Report) -> JobValue | JobOutcome:
-        model = self._models[what.request.model.value]
+        model = self._models.get(what.request.model.value)
+        if model is None:
+            return Failed(_no_model(what.request.model))
         async for batch in model.stream(what.request, what.session):
             report(batch)
             await self._room()
@@ -101,10 +115,24 @@ class Performer:
     async def _factory(self, what: RunFactory, report: Report) -> JobValue | JobOutcome:
         model = self._models.get(what.model.value)
         if model is None:
-            told = f"The model {what.model.name} is not there any more; choose another one."
-            return Failed(Fault(ErrorCode.INVALID_PARAMS, told))
+            return Failed(_no_model(what.model))
         fault = await model.make(what.model) if isinstance(model, Lazy) else None
         return ProviderMade() if fault is None else Failed(fault)
+
+    async def _log_in(self, what: LogIn, report: Report) -> JobValue | JobOutcome:
+        if self._auth is not None:
+            await self._auth.authenticate(what.method, report.ask if what.pages else None)
+            # Before the answer, since what the client does next counts on it.
+            self._changed()
+        return LoggedIn()
+
+    async def _log_out(self, what: LogOut, report: Report) -> JobValue | JobOutcome:
+        if self._auth is not None:
+            try:
+                await self._auth.logout()
+            finally:
+                self._changed()
+        return LoggedOut()
 
     async def _tool(self, what: RunTool, report: Report) -> JobValue | JobOutcome:
         def output(piece: ToolOutput) -> None:
@@ -176,6 +204,17 @@ class Performer:
         return WaitDone()
 
 
+_AUTH: Final[Mapping[type, ErrorCode]] = MappingProxyType(
+    {LogIn: ErrorCode.AUTH_REQUIRED, LogOut: ErrorCode.INTERNAL_ERROR}
+)
+"""The code of what cannot be done around logging in."""
+
+
+def _no_model(model: ModelChoice) -> Fault:
+    told = f"The model {model.name} is not there any more; choose another one."
+    return Fault(ErrorCode.INVALID_PARAMS, told)
+
+
 def _look_at(paths: tuple[str, ...]) -> CheckedPaths:
     """The first path that is no folder that this process may read."""
     problems = ((position, _problem(path)) for position, path in enumerate(paths))
@@ -197,6 +236,8 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             RunModel: Performer._model,
             RunFactory: Performer._factory,
             RunTool: Performer._tool,
+            LogIn: Performer._log_in,
+            LogOut: Performer._log_out,
             LookAtFile: Performer._look,
             ReadAttachments: Performer._attach,
             RunMcpServer: Performer._mcp_server,

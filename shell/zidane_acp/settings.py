@@ -3,6 +3,8 @@
 Everything that names a flag (the serve path, the help texts, the agent that `chat` starts) reads FLAGS.
 """
 
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -174,9 +176,13 @@ def state_folder(settings: Settings) -> Path:
     """Where the program keeps its state: `--home`, else the platform's folder."""
     if settings.home is not None:
         return Path(settings.home)
-    from platformdirs import user_state_dir
+    if sys.platform in ("win32", "darwin"):
+        from platformdirs import user_state_dir
 
-    return Path(user_state_dir("zidane-acp", appauthor=False))
+        return Path(user_state_dir("zidane-acp", appauthor=False))
+    # What platformdirs gives here; to import it takes longer than all that is done before the first answer.
+    base = os.environ.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state")
+    return Path(base, "zidane-acp")
 
 
 def parse(argv: Sequence[str], environment: Mapping[str, str]) -> Settings | SettingsProblem:

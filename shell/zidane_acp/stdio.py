@@ -5,7 +5,7 @@ Nothing here imports the event loop before the first answer is out.
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from zidane_acp import wiring
@@ -13,8 +13,10 @@ from zidane_acp.beginning import answer_first, fresh
 from zidane_acp.clock import Clock
 from zidane_acp.config import read_config
 from zidane_acp.descriptors import fill_missing, open_appending, take_stdin, take_stdout
+from zidane_acp.login.accounts import Accounts
+from zidane_acp.login.key_store import KeyStore
 from zidane_acp.options import StdioOptions, opened_of
-from zidane_acp.settings import LogLevel, Settings
+from zidane_acp.settings import LogLevel, Settings, state_folder
 from zidane_acp.signals import end_at_once, restored
 
 if TYPE_CHECKING:
@@ -28,7 +30,9 @@ TRACE_WITHIN: Final = 0.5
 def run(settings: Settings) -> int:
     """Serve with the settings of the command line; gives the exit code."""
     config = read_config(settings)
-    options = wiring.options_of(settings, os.environ, config)
+    store = KeyStore(state_folder(settings))
+    accounts = Accounts(settings, config, store, required=config.require_login)
+    options = accounts.options()
     if isinstance(options, wiring.WiringProblem):
         return _refuse(options.message)
     try:
@@ -36,7 +40,8 @@ def run(settings: Settings) -> int:
     except OSError as error:
         return _cannot("--log-file", error)
     try:
-        return serve_stdio(options, lambda: _begun(settings.log_level, log, config.warnings))
+        warnings = (*config.warnings, *((store.problem,) if store.problem else ()))
+        return serve_stdio(options, lambda: _begun(settings.log_level, log, warnings, accounts.secrets))
     except TraceProblem as problem:
         return _cannot("--trace", problem.error)
 
@@ -58,7 +63,7 @@ def serve_stdio(options: StdioOptions, begun: Callable[[], None] = lambda: None)
     fill_missing()
     clock = Clock()
     beginning = fresh(opened_of(options.server, clock()), options.framing, options.max_frame)
-    trace = None if options.trace is None else _trace(options.trace)
+    trace = None if options.trace is None else _trace(options.trace, options.secrets)
     watch = None if trace is None else trace.frame
     source = take_stdin() if options.input is None else options.input
     sink = take_stdout() if options.output is None else options.output
@@ -81,23 +86,23 @@ def _flush(trace: "Trace | None") -> None:
         trace.flush(TRACE_WITHIN)
 
 
-def _trace(path: str) -> "Trace":
+def _trace(path: str, secrets: Iterable[str] | None) -> "Trace":
     # Imported only when it is asked for: the start of the agent is waited for.
     from zidane_acp.masking import secret_values
     from zidane_acp.trace import Trace
 
     try:
-        return Trace(path, secret_values(os.environ))
+        return Trace(path, secret_values(os.environ) if secrets is None else secrets)
     except OSError as error:
         raise TraceProblem(error) from error
 
 
-def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str]) -> None:
+def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str], secrets: Iterable[str]) -> None:
     import logging
 
     from zidane_acp import log
 
-    log.configure(level, descriptor)
+    log.configure(level, descriptor, secrets)
     for warning in warnings:
         logging.getLogger("zidane_acp.config").warning("%s", warning)
 

@@ -32,7 +32,7 @@ from zidane_core.convert.client_tools import (
 from zidane_core.convert.mcp import acp_mcp_servers_to_zidane
 from zidane_core.convert.prompt import acp_prompt_to_prompt_parts
 from zidane_core.data.tools import ToolSpec
-from zidane_core.faults import ErrorCode, Fault, invalid_params, session_not_found
+from zidane_core.faults import ErrorCode, Fault, session_not_found
 from zidane_core.fp import fold, then
 
 Done: TypeAlias = tuple[Connection, tuple[Effect, ...]]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NoReturn
 
+from zidane_acp.environment import Environment, inherited
 from zidane_acp.ports import Ask, Mcp, McpProblem
 from zidane_core.agent.events import PromptGot
 from zidane_core.agent.work import GetMcpPrompt, RunMcpCall, RunMcpServer
@@ -13,7 +14,8 @@ from zidane_core.data.tools import ToolOutput, ToolResult
 class McpOnDemand:
     """`ports.Mcp` that costs nothing as long as no session has a server: the start of the agent is waited for."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Environment = inherited) -> None:
+        self._environment = environment
         self._made: Mcp | None = None
         self._closed = False
 
@@ -39,7 +41,7 @@ class McpOnDemand:
             from zidane_acp.mcp.servers import McpServers
             from zidane_core.models.providers import HIDDEN_VARIABLES
 
-            self._made = McpServers(hidden_variables=HIDDEN_VARIABLES)
+            self._made = McpServers(hidden_variables=HIDDEN_VARIABLES, environment=self._environment)
         return self._made
 
     async def aclose(self) -> None:
