@@ -48,7 +48,7 @@ def account_of(provider: str | None) -> Account | None:
 def accounts(provider: str | None) -> tuple[Account, ...]:
     """The accounts to offer; that of the provider which was asked for comes first."""
     first = account_of(provider)
-    return tuple(dict.fromkeys((*(() if first is None else (first,)), *ACCOUNTS)))
+    return tuple(sorted(ACCOUNTS, key=lambda account: account != first))
 
 
 def methods(provider: str | None) -> tuple[AuthMethod, ...]:
