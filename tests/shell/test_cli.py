@@ -185,7 +185,7 @@ def test_doctor_says_what_cannot_be_reached() -> None:
 
 
 def test_doctors_parts(tmp_path: Path) -> None:
-    assert keys({"XAI_API_KEY": " "}).verdict == "note"
+    assert keys({"XAI_API_KEY": " "}, KeyStore(tmp_path)).verdict == "note"
     assert provider(Settings(provider="ollama", models=("m",)), {}).verdict == "good"
     assert not (tmp_path / "a/b").exists()
     assert state(tmp_path / "a/b").text.endswith("(made on first use)")
