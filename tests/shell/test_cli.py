@@ -10,6 +10,7 @@ import pytest
 
 from zidane_acp import masking
 from zidane_acp.doctor import Finding, findings, keys, provider, reach, run_doctor, state
+from zidane_acp.login.key_store import KeyStore
 from zidane_acp.main import main
 from zidane_acp.settings import FLAGS, Settings
 from zidane_core import __version__
