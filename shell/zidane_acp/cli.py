@@ -1,4 +1,4 @@
-"""The command line beyond the serve path: help, version, chat, sessions, setup, doctor. Built from the table of flags."""
+"""The command line beyond the serve path: help, version, chat, sessions, permissions, setup, doctor. Built from the table of flags."""
 
 import inspect
 import os
@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from zidane_acp.rules.commands import permissions
 from zidane_acp.sessions.commands import sessions
 from zidane_acp.settings import FLAGS, Flag, Settings, SettingsProblem, parse
 from zidane_core import __version__
@@ -237,5 +238,6 @@ def doctor(
 
 
 app.add_typer(sessions)
+app.add_typer(permissions)
 app.command(name="serve")(_with_flags(serve))
 app.command(name="chat")(_with_flags(chat))

@@ -7,13 +7,14 @@ from typing import Final, Protocol, TypeAlias
 import msgspec
 
 from zidane_acp.environment import Environment, inherited
-from zidane_acp.ports import Auth, Model, Store, Tools
+from zidane_acp.ports import Auth, Model, Rules, Store, Tools
 from zidane_core import __version__
 from zidane_core.acp.connection import ModelSource, Opened, Server
 from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options
+from zidane_core.agent.system_prompt import SYSTEM
 from zidane_core.data.auth import AuthStanding
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ThinkingLevel
@@ -25,12 +26,7 @@ PermissionPolicy: TypeAlias = Policy
 
 ModelFactory: TypeAlias = Callable[[], Model | Awaitable[Model]]
 StoreFactory: TypeAlias = Callable[[], Store]
-
-SYSTEM: Final = (
-    "You are a coding agent working for a user in an editor. The working folder is {cwd}. "
-    "Use the tools to look before you answer, change only what the task needs, and say shortly what you did. "
-    "Paths you name are relative to the working folder. When a call is refused, do not try it another way."
-)
+RulesFactory: TypeAlias = Callable[[], Rules]
 
 
 class AcpModelOption(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,14 +68,17 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     `preset` is the tools, taken as they are; None gives the default ones. `tools` runs them; None gives the
     local executors. `system` may name {cwd}. `read_only_commands` lets known harmless commands run without a
     question. `store` keeps the sessions, and may be a function that makes what does; None keeps them in memory, as
-    long as the server lives. `titles` lets the
+    long as the server lives. `rules` keeps permissions of projects and trust in folders, the same way; without it no permission
+    is offered for a project. `titles` lets the
     model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
     `mcp_servers` are the user's own servers, used by every session; `mcp_within` is how many seconds the first prompt of
     a session waits for servers that are starting. `trust_read_only` lets tools of servers that claim to only read run without a
-    question. `through_client` False keeps files and commands here, whatever the client can do. `auth` is how clients log in,
+    question. `through_client` False keeps files and commands here, whatever the client can do. `project` lets instructions
+    and commands in files of the workspace be used, once the user trusts its folder, and tells the model where it works;
+    `user_folder` is a folder with such files of the user's own, None for nowhere. `auth` is how clients log in,
     None where there is nothing to log in to; `renewed` gives the options as they are after a login or logout, None where they
-    stay as they are; only the models and `source` of the new ones count. `environment` is what the processes of tools and MCP servers get,
-    without the keys of providers.
+    stay as they are; only the models and `source` of the new ones count. `environment` is what the processes of tools and
+    MCP servers get, without the keys of providers.
     """
 
     provider: Model | ModelFactory | None = None
@@ -96,6 +95,7 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     allow_private_fetch: bool = False
     commands: tuple[Command, ...] = ()
     store: Store | StoreFactory | None = None
+    rules: Rules | RulesFactory | None = None
     titles: bool = False
     info: Implementation | None = None
     source: ModelSource | None = None
@@ -103,6 +103,8 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     mcp_within: float = 5.0
     trust_read_only: bool = False
     through_client: bool = True
+    project: bool = False
+    user_folder: str | None = None
     auth: Auth | None = None
     renewed: "Callable[[], AcpServerOptions | None] | None" = None
     environment: Environment = inherited
@@ -172,10 +174,12 @@ def core_options(options: AcpServerOptions) -> Options:
         read_only_commands=options.read_only_commands,
         commands=options.commands,
         store=True,
+        remembers=options.rules is not None,
         titles=options.titles,
         through_client=options.through_client,
         servers=options.mcp_servers,
         trust_read_only=options.trust_read_only,
+        project=options.project,
         limits=Limits(rounds=options.max_rounds, servers_within=options.mcp_within),
     )
 

@@ -12,7 +12,17 @@ import anyio.to_thread
 from zidane_acp.files import LocalFiles
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
-from zidane_acp.ports import Auth, AuthProblem, Files, Mcp, McpProblem, Model, StoreProblem, Tools
+from zidane_acp.ports import (
+    Auth,
+    AuthProblem,
+    Files,
+    Mcp,
+    McpProblem,
+    Model,
+    Rules,
+    StoreProblem,
+    Tools,
+)
 from zidane_acp.providers import Lazy
 from zidane_core.agent.effects import Journal, Log, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
@@ -27,8 +37,10 @@ from zidane_core.agent.events import (
     Loaded,
     LoggedIn,
     LoggedOut,
+    LookedAround,
     ModelDone,
     ProviderMade,
+    RuleKept,
     WaitDone,
 )
 from zidane_core.agent.work import (
@@ -36,10 +48,13 @@ from zidane_core.agent.work import (
     DeleteThread,
     FindThread,
     GetMcpPrompt,
+    KeepGrant,
+    KeepTrust,
     ListThreads,
     LoadThread,
     LogIn,
     LogOut,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
@@ -65,8 +80,9 @@ FILES: Final[Files] = LocalFiles()
 
 
 class Performer:
-    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure, `changed` is called
-    when a login or logout may have changed the models."""
+    """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure. Without
+    `rules` nothing is trusted beforehand and nothing is remembered; `user_folder` has the user's own instructions and commands, None: nowhere.
+    `changed` is called when a login or logout may have changed the models."""
 
     def __init__(
         self,
@@ -75,6 +91,8 @@ class Performer:
         keeper: Keeper | None,
         room: Callable[[], Awaitable[None]],
         mcp: Mcp | None = None,
+        rules: Rules | None = None,
+        user_folder: str | None = None,
         auth: Auth | None = None,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
@@ -83,6 +101,8 @@ class Performer:
         self._keeper = keeper
         self._room = room
         self._mcp = mcp
+        self._rules = rules
+        self._user_folder = user_folder
         self._auth = auth
         self._changed = changed
 
@@ -168,7 +188,20 @@ class Performer:
 
     async def _check_paths(self, what: CheckPaths, report: Report) -> JobValue | JobOutcome:
         # In a thread, since a folder on a dead network drive would hold up everything else.
-        return await anyio.to_thread.run_sync(_look_at, what.paths, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(self._checked, what, abandon_on_cancel=True)
+
+    def _checked(self, what: CheckPaths) -> CheckedPaths:
+        checked = _look_at(what.paths)
+        if checked.problem is not None or not what.project:
+            return checked
+        from zidane_acp.project.reading import read_project
+
+        return CheckedPaths(project=read_project(what.paths, self._user_folder, self._rules))
+
+    async def _look_around(self, what: LookAround, report: Report) -> JobValue | JobOutcome:
+        from zidane_acp.project.surroundings import look_around
+
+        return LookedAround(await look_around(what.cwd))
 
     async def _find(self, what: FindThread, report: Report) -> JobValue | JobOutcome:
         return Found(await self._store.ask(lambda store, _: store.find(what.session)))
@@ -192,6 +225,20 @@ class Performer:
     async def _delete(self, what: DeleteThread, report: Report) -> JobValue | JobOutcome:
         await self._store.ask(lambda store, _: store.remove(what.session))
         return Deleted()
+
+    async def _keep_grant(self, what: KeepGrant, report: Report) -> JobValue | JobOutcome:
+        await anyio.to_thread.run_sync(self._remembering.keep_grant, what.folder, what.grant)
+        return RuleKept()
+
+    async def _keep_trust(self, what: KeepTrust, report: Report) -> JobValue | JobOutcome:
+        await anyio.to_thread.run_sync(self._remembering.keep_trust, what.folders)
+        return RuleKept()
+
+    @property
+    def _remembering(self) -> Rules:
+        if self._rules is None:
+            raise StoreProblem("This agent keeps no permissions.")
+        return self._rules
 
     @property
     def _store(self) -> Keeper:
@@ -244,10 +291,13 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             RunMcpCall: Performer._mcp_call,
             GetMcpPrompt: Performer._mcp_prompt,
             CheckPaths: Performer._check_paths,
+            LookAround: Performer._look_around,
             FindThread: Performer._find,
             LoadThread: Performer._load,
             ListThreads: Performer._list,
             DeleteThread: Performer._delete,
+            KeepGrant: Performer._keep_grant,
+            KeepTrust: Performer._keep_trust,
             Wait: Performer._wait,
             Rest: Performer._wait,
         }

@@ -20,8 +20,9 @@ from zidane_acp.options import (
     providers_of,
     server_of,
 )
-from zidane_acp.ports import Store, Tools, Transport
+from zidane_acp.ports import Rules, Store, Tools, Transport
 from zidane_acp.providers import Providers
+from zidane_acp.rules import MemoryRules
 from zidane_acp.serve import serve
 from zidane_acp.store import MemoryStore
 from zidane_core.acp.connection import ConnectionEvent, ServerChanged
@@ -34,7 +35,7 @@ from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 class AcpServer:
     """An agent that answers ACP clients. It does no I/O of its own: `serve` connects it to a transport.
 
-    Several connections may be served at once; they share the providers and the store of sessions, and nothing else.
+    Several connections may be served at once; they share the providers, the store of sessions and the kept rules, and nothing else.
     """
 
     def __init__(self, options: AcpServerOptions) -> None:
@@ -44,6 +45,8 @@ class AcpServer:
         self._connections: list[Callable[[], None]] = []
         store = options.store or MemoryStore
         self._store: Store = store() if callable(store) else store
+        rules = options.rules or MemoryRules
+        self._rules: Rules = rules() if callable(rules) else rules
 
     async def serve(
         self,
@@ -98,6 +101,8 @@ class AcpServer:
                 tools,
                 self._store,
                 mcp=mcp,
+                rules=self._rules,
+                user_folder=self._options.user_folder,
                 auth=self._options.auth,
                 changed=self.refresh,
                 inbox=inbox,

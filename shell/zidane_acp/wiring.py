@@ -6,9 +6,9 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from zidane_acp.config import Config
+from zidane_acp.config import Config, config_path
 from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions, choice_of
-from zidane_acp.ports import Model, Store
+from zidane_acp.ports import Model, Rules, Store
 from zidane_acp.settings import Settings
 from zidane_core.acp.connection import ModelSource
 from zidane_core.agent.state import Command
@@ -38,7 +38,9 @@ def options_of(
     wired = _EMBEDDED.get(name, _remote)(settings, env, name, source)
     if isinstance(wired, WiringProblem):
         return wired
-    wired = msgspec.structs.replace(wired, mcp_servers=config.mcp_servers)
+    # Not the folder of a file that `--config` names: that one may lie in anybody's repository.
+    own = config_path(msgspec.structs.replace(settings, config=None), env).parent
+    wired = msgspec.structs.replace(wired, mcp_servers=config.mcp_servers, project=True, user_folder=str(own))
     return StdioOptions(server=wired, max_frame=settings.max_frame, trace=settings.trace)
 
 
@@ -70,6 +72,7 @@ def _server(
         allow_private_fetch=settings.allow_private_fetch,
         commands=commands,
         store=lambda: _store(settings),
+        rules=lambda: _rules(settings),
         titles=titles and not settings.plain_titles,
         source=source,
         mcp_within=float(settings.mcp_wait),
@@ -83,6 +86,13 @@ def _store(settings: Settings) -> Store:
     from zidane_acp.store.place import store_path
 
     return SqliteStore(store_path(settings))
+
+
+def _rules(settings: Settings) -> Rules:
+    from zidane_acp.rules import SqliteRules
+    from zidane_acp.rules.place import rules_path
+
+    return SqliteRules(rules_path(settings))
 
 
 # Embedded models -----------------------------------------------------------------------------------

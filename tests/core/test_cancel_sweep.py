@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.driver import OPTIONS, Driver, calls, ready, said, with_
+from support.driver import OPTIONS, PROJECT, Driver, calls, ready, said, with_
 
 from zidane_core.agent.events import Closed, Ok, Stopped
 from zidane_core.agent.work import RunModel, RunTool, Wait
@@ -37,6 +37,7 @@ SCRIPTS: dict[str, tuple[Policy, tuple[tuple[models.ModelEvent, ...], ...]]] = {
     "plan": ("ask", (calls(("update_plan", {"entries": []})), said("ok"))),
     "filtered": ("ask", ((models.Finished("content-filter", "no"),),)),
     "length": ("ask", ((models.TextDelta("a"), models.Finished("length")),)),
+    "trust": ("ask", (said("hello"),)),
 }
 
 
@@ -85,7 +86,9 @@ class Outside:
 
 def played(name: str, upto: int, store: bool = False) -> tuple[Driver, str, Any, Outside, bool]:
     policy, rounds = SCRIPTS[name]
-    driver, session = ready(with_(OPTIONS, policy=policy, store=store))
+    project = name == "trust"
+    options = with_(OPTIONS, policy=policy, store=store, project=project, remembers=project)
+    driver, session = ready(options, project=PROJECT if project else None)
     asked = driver.prompt(session)
     outside = Outside(driver, rounds)
     for _ in range(upto):
@@ -168,6 +171,7 @@ def test_cancel_after_every_event(name: str, outsider: str, store: bool) -> None
         again = driver.prompt(session, "again")
         driver.set_up()  # an idle session has given back its history
         driver.store()
+        driver.gather()
         driver.round(said("fine"), driver.model_jobs()[-1])
         driver.store()
         final = driver.answer_of(again)

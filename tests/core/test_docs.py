@@ -14,9 +14,12 @@ from support.process import COMMAND
 from zidane_acp.settings import FLAGS
 from zidane_core.acp import requests
 from zidane_core.acp.connection import Opened, Received
-from zidane_core.agent import effects, events, state, turns, work
+from zidane_core.agent import effects, events, guarded, state, turns, work
+from zidane_core.agent.permission import AskUser
 from zidane_core.agent.presets import ACP_DEFAULT
+from zidane_core.agent.question import choices
 from zidane_core.agent.readers import GIT, READERS
+from zidane_core.data.rules import Grant
 from zidane_core.faults import PROVIDER_KINDS, ErrorCode
 
 ROOT = Path(__file__).parents[2]
@@ -233,6 +236,19 @@ def test_every_policy_and_read_only_command_is_described() -> None:
     assert told == set(READERS) | {"find", "sed", "git"}
     for subcommand in GIT:
         assert f"`{subcommand}`" in page, f"git {subcommand} is not told of"
+
+
+def test_every_guarded_name_is_described() -> None:
+    rows = table("docs/permissions.md", "Guarded files")
+    told = [tuple(re.findall(r"`([^`]+)`", row[1])) for row in rows]
+    assert told == [guarded.NAMES, guarded.PATTERNS, guarded.EXCEPTIONS]
+
+
+def test_every_answer_is_described() -> None:
+    rows = [row for row in table("docs/permissions.md", "The question") if len(row) == 4]
+    told = {named(row[0])[0]: (named(row[1])[0], row[2]) for row in rows}
+    offered = choices(AskUser(Grant("edits"), "SCOPE", lasting=True))
+    assert told == {choice.id: (choice.kind, choice.name) for choice in offered}
 
 
 def test_every_tool_is_described() -> None:

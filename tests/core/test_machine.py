@@ -5,7 +5,8 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from support.driver import HANDS, MODEL, OPTIONS, SETUPS, Driver, preview, with_
+from msgspec.structs import replace
+from support.driver import HANDS, MODEL, OPTIONS, PROJECT, SETUPS, Driver, preview, with_
 from support.folding import fold
 
 from zidane_core.agent.events import (
@@ -22,7 +23,9 @@ from zidane_core.agent.events import (
 from zidane_core.agent.modes import MODES
 from zidane_core.agent.work import (
     GetMcpPrompt,
+    KeepTrust,
     LoadThread,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
@@ -37,7 +40,8 @@ from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.outcome import Usage
-from zidane_core.data.project import Project, ProjectSettings, UserCommand
+from zidane_core.data.project import ProjectSettings, UserCommand
+from zidane_core.data.rules import Denials
 from zidane_core.data.tools import ToolOutput, ToolResult
 from zidane_core.faults import provider_fault
 
@@ -45,6 +49,8 @@ CALLS = st.sampled_from(
     [
         models.Called("x", "shell", '{"command": "touch a"}'),
         models.Called("x", "shell", '{"command": "git commit -m a"}'),
+        models.Called("x", "shell", '{"command": "sh -c \'git push\'"}'),
+        models.Called("x", "read_file", '{"path": "denied/a"}'),
         models.Called("", "read_file", '{"path": "a"}'),
         models.Called("x", "read_file", '{"path": "/outside"}'),
         models.Called("y", "write_file", '{"path": "a", "content": "b"}'),
@@ -97,6 +103,7 @@ BLOCKS = st.sampled_from(
         {"type": "from the future"},
         {"type": "resource_link", "uri": "file:///project/b", "name": "b"},
         {"type": "text", "text": "/one__greet you"},
+        {"type": "text", "text": "/fix it"},
         {"type": "text", "text": "/model other"},
         {"type": "text", "text": "/model late"},
         {"type": "text", "text": "/mode plan"},
@@ -109,6 +116,7 @@ ANSWERS = st.sampled_from(
     [
         {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "allow_always"}}},
+        {"result": {"outcome": {"outcome": "selected", "optionId": "allow_project"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "reject_once"}}},
         {"result": {"outcome": {"outcome": "selected", "optionId": "other"}}},
         {"result": {"outcome": {"outcome": "cancelled"}}},
@@ -159,10 +167,11 @@ LATE = models.ModelChoice(
         ),
     ),
 )
-PROJECT = Project(
-    folders=("/project",),
+BROUGHT = replace(
+    PROJECT,
     settings=ProjectSettings(thinking="low", default_model="nope"),
-    commands=(UserCommand(name="mine", template="Mine $1"),),
+    commands=(UserCommand(name="mine", template="Mine $1"), *PROJECT.commands),
+    warnings=("A file was left out.",),
 )
 SERVER = {"name": "one", "command": "/bin/one", "args": [], "env": []}
 TOOLS = {"zidane": {"clientTools": [{"name": "pick", "inputSchema": {"type": "object"}}]}}
@@ -181,6 +190,8 @@ class Walk(RuleBasedStateMachine):
         sequential=st.booleans(),
         store=st.booleans(),
         titles=st.booleans(),
+        project=st.booleans(),
+        remembers=st.booleans(),
         capabilities=CAPABILITIES,
         slash=st.booleans(),
         mode=st.sampled_from(["", "build", "plan"]),
@@ -192,6 +203,8 @@ class Walk(RuleBasedStateMachine):
         sequential: bool,
         store: bool,
         titles: bool,
+        project: bool,
+        remembers: bool,
         capabilities: Any,
         slash: bool,
         mode: str,
@@ -204,12 +217,15 @@ class Walk(RuleBasedStateMachine):
             sequential=sequential,
             store=store,
             titles=titles,
+            project=project,
+            remembers=remembers,
+            denials=Denials(("denied/**",), ("git push",)),
             slash=slash,
             mode=mode,
             modes=MODES if mode else (),
         )
         self.driver = Driver(self.options, capabilities)
-        self.driver.project = PROJECT
+        self.driver.project = BROUGHT
         self.driver.initialize()
         self.driver.files["/project/b"] = "a\n"
         self.kills = 0
@@ -325,7 +341,7 @@ class Walk(RuleBasedStateMachine):
         disk, folders = self.driver.disk, [self.folder(session) for session in self.sessions]
         stored = {session: self.shown_and_stored(session) for session in self.sessions}
         self.driver = Driver(self.options, self.driver.capabilities, disk=disk, seed=f"seed {self.kills}")
-        self.driver.project = PROJECT
+        self.driver.project = BROUGHT
         self.driver.initialize()
         self.asked = []
         for which, (session, cwd) in enumerate(zip(self.sessions, folders, strict=True)):
@@ -418,10 +434,8 @@ class Walk(RuleBasedStateMachine):
         if isinstance(what, RunMcpServer):
             self.server_ends(key, how)
             return
-        if (
-            isinstance(what, LookAtFile | ReadAttachments | RunMcpCall | GetMcpPrompt | RunFactory)
-            and how == "well"
-        ):
+        well = LookAtFile | ReadAttachments | RunMcpCall | GetMcpPrompt | RunFactory | LookAround | KeepTrust
+        if isinstance(what, well) and how == "well":
             self.driver.finish(key)
             return
         if isinstance(what, LoadThread) and how == "bad":

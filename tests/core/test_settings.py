@@ -248,7 +248,9 @@ def test_the_model_leaves_plan_mode_only_by_the_users_word(policy: Any) -> None:
     assert card["kind"] == "switch_mode"
     assert card["content"] == [{"type": "content", "content": {"type": "text", "text": "1. Do it."}}]
     asked = driver.only_asked("session/request_permission")
-    assert driver.open[asked]["params"]["toolCall"]["rawInput"] == {"plan": "1. Do it."}
+    question = driver.open[asked]["params"]
+    assert question["toolCall"]["rawInput"] == {"plan": "1. Do it."}
+    assert [option["name"] for option in question["options"]] == ["Begin with this plan", "Keep planning"]
     driver.choose(asked, "allow_once")
     driver.work()
     assert driver.result() == AGREED
@@ -401,8 +403,8 @@ def test_everything_that_was_chosen_is_there_after_a_load() -> None:
 
 
 def opened(options: Options, settings: ProjectSettings) -> tuple[Driver, str]:
-    driver = Driver(options)
-    driver.project = Project(folders=("/project",), settings=settings)
+    project = Project(folders=("/project",), settings=settings)
+    driver = Driver(with_(options, project=True), project=project)
     driver.initialize()
     return driver, driver.session()
 
@@ -411,10 +413,12 @@ def test_a_project_chooses_what_the_command_line_leaves_open() -> None:
     settings = ProjectSettings(default_model="else/o-1", mode="plan", thinking="high")
     driver, session = opened(ALL, settings)
     driver.prompt(session)
+    driver.gather()
     assert requested(driver).model is OTHER
     assert not [spec for spec in requested(driver).tools if spec.changes]
     driver, session = opened(with_(ALL, pinned=("model", "mode", "thinking")), settings)
     driver.prompt(session)
+    driver.gather()
     assert requested(driver).model == MODEL
     assert requested(driver).thinking == "off"
     assert [spec for spec in requested(driver).tools if spec.changes]

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from support.driver import MODEL, OFFER, OPTIONS, Driver, ready, said, with_
 
-from zidane_core.agent import slash
+from zidane_core.agent import slash, trusting
 from zidane_core.agent.events import Failed, Ok, PromptGot, ProviderMade
 from zidane_core.agent.modes import MODES
 from zidane_core.agent.slash_answers import INIT
@@ -30,8 +30,7 @@ SERVER = {"name": "one", "command": "/bin/one", "args": [], "env": []}
 
 
 def opened(project: Project | None = None, options: Any = ALL) -> tuple[Driver, str]:
-    driver = Driver(options)
-    driver.project = project
+    driver = Driver(with_(options, project=project is not None), project=project)
     driver.initialize()
     return driver, driver.session()
 
@@ -46,6 +45,7 @@ def listed(driver: Driver) -> list[list[str]]:
 
 
 def requested(driver: Driver) -> ModelRequest:
+    driver.gather()
     (key,) = driver.model_jobs()
     what = driver.jobs[key]
     assert isinstance(what, RunModel)
@@ -100,14 +100,14 @@ def test_commands_of_a_provider_are_there_while_its_model_is_chosen() -> None:
 
 
 def test_commands_of_a_folder_that_is_not_trusted_are_not_there() -> None:
-    theirs = replace(REVIEW, source="project")
+    theirs = replace(REVIEW, source="project", folder="/project")
     untrusted = Project(folders=("/project",), untrusted=("/project",), commands=(theirs,))
     driver, session = opened(untrusted)
     assert listed(driver) == [NAMES]
     thread = driver.connection.agent.threads.get(session)
     assert thread is not None
-    assert slash.usable(thread) == ()
-    assert slash.usable(replace(thread, project=replace(untrusted, untrusted=()))) == (theirs,)
+    assert trusting.commands(thread) == ()
+    assert trusting.commands(replace(thread, project=replace(untrusted, untrusted=()))) == (theirs,)
 
 
 # Built-in ones --------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """From settings and environment to an agent: provider, models, source, or one sentence about what is missing."""
 
+from pathlib import Path
+
 import pytest
 
 from zidane_acp.options import StdioOptions
@@ -66,3 +68,10 @@ def test_what_is_missing_is_one_sentence(settings: Settings, words: str) -> None
     assert isinstance(problem, WiringProblem)
     assert words in problem.message
     assert problem.message.endswith(".")
+
+
+def test_the_users_own_files_are_never_those_beside_a_file_that_a_flag_names(tmp_path: Path) -> None:
+    options = wired(Settings(config=str(tmp_path / "repo" / "config.toml"), home=str(tmp_path / "home")))
+    assert options.server.project and options.server.user_folder == str(tmp_path / "home")
+    alone = wired(Settings(config=str(tmp_path / "config.toml")), {"XDG_CONFIG_HOME": str(tmp_path / "xdg")})
+    assert alone.server.user_folder != str(tmp_path)

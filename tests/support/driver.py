@@ -6,6 +6,7 @@ checked after every event.
 
 import json
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -31,11 +32,13 @@ from zidane_core.agent.events import (
     Failed,
     FileSeen,
     JobOutcome,
+    LookedAround,
     ModelDone,
     Ok,
     Progressed,
     PromptGot,
     ProviderMade,
+    RuleKept,
     Saved,
     SaveFailed,
     Stopped,
@@ -52,8 +55,11 @@ from zidane_core.agent.work import (
     DeleteThread,
     FindThread,
     GetMcpPrompt,
+    KeepGrant,
+    KeepTrust,
     ListThreads,
     LoadThread,
+    LookAround,
     LookAtFile,
     ReadAttachments,
     Rest,
@@ -68,7 +74,7 @@ from zidane_core.convert.visible import output as visible_output
 from zidane_core.data import history, models
 from zidane_core.data.content import Document, Text
 from zidane_core.data.mcp import McpOffer, McpPrompt, McpPromptArgument, McpTool
-from zidane_core.data.project import Project
+from zidane_core.data.project import Instructions, Project, Surroundings, UserCommand
 from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
 
 MODEL = models.ModelChoice(value="test-model", name="Test model", provider="test", id="test-model")
@@ -91,6 +97,25 @@ OFFER = McpOffer(
     ),
     prompts=(McpPrompt(name="greet", arguments=(McpPromptArgument(name="who", required=True),)),),
 )
+PROJECT = Project(
+    folders=("/project",),
+    untrusted=("/project",),
+    instructions=(
+        Instructions(path="/home/AGENTS.md", text="Be kind.\n", size=9),
+        Instructions(path="/project/AGENTS.md", text="Use tabs.\n", size=2048, folder="/project"),
+    ),
+    commands=(
+        UserCommand(
+            name="fix",
+            template="Fix $1.",
+            source="project",
+            path="/project/.zidane/commands/fix.md",
+            folder="/project",
+        ),
+    ),
+)
+"""What a folder brings along that nobody has trusted yet."""
+
 MAY_END = {"terminal/kill", "terminal/release"}
 """Requests that take something back."""
 
@@ -116,8 +141,10 @@ class Driver:
         capabilities: dict[str, Any] | None = None,
         disk: Disk | None = None,
         seed: str = "seed",
+        project: Project | None = None,
         server: Server = SERVER,
     ) -> None:
+        self.project = project
         self.now = 0.0
         self.connection: Connection = begin(Opened(now=0.0, seed=seed, options=options, server=server))
         self.capabilities = capabilities or {}
@@ -142,7 +169,6 @@ class Driver:
         self.cards: dict[str, dict[str, str]] = {}
         self.stopping: set[str] = set()
         self.refused: Any = None
-        self.project: Project | None = None
         self.files: dict[str, str] = {}
         self.buffers: dict[str, str] = {}
         self.terminals: dict[str, str] = {}
@@ -204,7 +230,7 @@ class Driver:
                 if frame.get("method") == "session/update" and frame["params"]["sessionId"] == thread.id:
                     self.shown[thread.id].append(frame["params"]["update"])
                 elif said and "method" not in frame and self.waiting.get(id_of(frame)) == thread.id:
-                    self.shown[thread.id] += self._as_updates(thread.id, said.pop(0))
+                    self.shown[thread.id] += self._as_updates(thread.id, *_next_turn(thread, said))
             for entry in said:
                 self.shown[thread.id] += self._as_updates(thread.id, entry)
 
@@ -304,7 +330,7 @@ class Driver:
         """A new session, its folder looked at; `settled` when it has its row in the store, too."""
         asked = self.request("session/new", cwd=cwd, **{"mcpServers": [], **more})
         newest = [key for key, what in self.jobs.items() if isinstance(what, CheckPaths)][-1]
-        self.end(newest, Ok(CheckedPaths(project=self.project)))
+        self.finish(newest)
         answer = self.answer_of(asked)
         assert answer is not None
         session: str = answer["result"]["sessionId"]
@@ -488,7 +514,11 @@ class Driver:
         elif isinstance(what, Rest):
             self.end(key, Ok(WaitDone()))
         elif isinstance(what, CheckPaths):
-            self.end(key, Ok(CheckedPaths(project=self.project)))
+            self.end(key, Ok(CheckedPaths(project=self.project if what.project else None)))
+        elif isinstance(what, LookAround):
+            self.end(key, Ok(LookedAround(Surroundings(platform="Linux", date="2026-12-01"))))
+        elif isinstance(what, KeepGrant | KeepTrust):
+            self.end(key, Ok(RuleKept()))
         elif isinstance(what, RunFactory):
             self.end(key, Ok(ProviderMade()))
         else:
@@ -583,6 +613,13 @@ class Driver:
         """Every job of the store and of the file system ends well, until none is left."""
         while found := [key for key, what in self.jobs.items() if isinstance(what, SETUPS)]:
             self.finish(found[0])
+
+    def gather(self) -> None:
+        """What a prompt needs of the folders is there: the place was looked at, and nothing of it is used."""
+        for key in [key for key, what in self.jobs.items() if isinstance(what, LookAround)]:
+            self.finish(key)
+        for number in self.asked():
+            self.answer(number)
 
     def load(self, session: str, cwd: str = "/project", method: str = "session/load", **more: Any) -> Any:
         """Ask for a stored session, and let the store do its part."""
@@ -751,6 +788,18 @@ class Driver:
         return list(self.open)
 
 
+def _next_turn(thread: Thread, said: list[history.UserSaid]) -> list[history.UserSaid]:
+    """The prompt of the turn that begins now, behind those that were cancelled while they waited: they have no turn."""
+    cancelled = {
+        entry.turn
+        for before, entry in pairwise(thread.log)
+        if isinstance(entry, history.TurnEnded) and isinstance(before, history.UserSaid)
+    }
+    count = next((at for at, entry in enumerate(said) if entry.turn not in cancelled), len(said) - 1) + 1
+    taken, said[:] = said[:count], said[count:]
+    return taken
+
+
 def id_of(frame: dict[str, Any]) -> tuple[str, Any]:
     return type(frame["id"]).__name__, frame["id"]
 
@@ -787,9 +836,11 @@ def check_history(messages: tuple[models.Message, ...]) -> None:
     assert messages and not isinstance(messages[-1], models.AssistantMessage)
 
 
-def ready(options: Options = OPTIONS, capabilities: dict[str, Any] | None = None) -> tuple[Driver, str]:
+def ready(
+    options: Options = OPTIONS, capabilities: dict[str, Any] | None = None, project: Project | None = None
+) -> tuple[Driver, str]:
     """A driver with one open session."""
-    driver = Driver(options, capabilities)
+    driver = Driver(options, capabilities, project=project)
     driver.initialize()
     return driver, driver.session()
 

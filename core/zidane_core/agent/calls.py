@@ -23,8 +23,8 @@ def announce(options: Options, thread: Thread, turn: Turn, called: models.Called
     called = replace(called, name=clean(called.name), arguments=clean(called.arguments))
     tools = offering.all_of(options, thread)
     spec = next((tool for tool in tools if tool.name == called.name), None)
-    number = thread.calls + 1
-    call = _read(thread, spec, called, f"call_{thread.tag}_{number}")
+    thread, call_id = fresh_id(thread)
+    call = _read(thread, spec, called, call_id)
     entry = history.CallMade(
         call=call.id,
         name=call.name,
@@ -36,8 +36,23 @@ def announce(options: Options, thread: Thread, turn: Turn, called: models.Called
         opaque=call.opaque,
     )
     turn = replace(turn, calls=(*turn.calls, call), said=True)
-    thread = replace(moves.append(thread, entry), calls=number, turn=turn)
-    return thread, (Tell(thread.id, reports.opened(entry)),)
+    return open_card(replace(thread, turn=turn), entry)
+
+
+def fresh_id(thread: Thread) -> tuple[Thread, str]:
+    """A call id that is unique in the session, in every program that opens it."""
+    number = thread.calls + 1
+    return replace(thread, calls=number), f"call_{thread.tag}_{number}"
+
+
+def open_card(thread: Thread, entry: history.CallMade) -> Moved:
+    """Log a call and show its card."""
+    return moves.append(thread, entry), (Tell(thread.id, reports.opened(entry)),)
+
+
+def close_card(thread: Thread, entry: history.ResultMade) -> Moved:
+    """Log how a call ended and show that on its card."""
+    return moves.append(thread, entry), (Tell(thread.id, reports.closed(entry)),)
 
 
 def _read(thread: Thread, spec: ToolSpec | None, called: models.Called, call_id: str) -> Call:
@@ -129,12 +144,11 @@ def finish(options: Options, thread: Thread, turn: Turn, call: Call, result: Too
     )
     ends = ended(call)
     done = replace(call, phase="done", result=result, jobs=(), asks=(), ask="", live="", live_due="")
-    thread = moves.with_call(moves.append(thread, entry), turn, done)
-    report = reports.closed(entry)
+    thread, closed = close_card(moves.with_call(thread, turn, done), entry)
     if any(isinstance(part, Terminal) for part in items):
         # The client goes on showing its own terminal; a replay shows what it said.
-        report = replace(report, content=(*entry.diffs, *items))
-    return thread, (*ends, Tell(thread.id, report))
+        closed = (Tell(thread.id, replace(reports.closed(entry), content=(*entry.diffs, *items))),)
+    return thread, (*ends, *closed)
 
 
 def _logged(part: Part | Terminal) -> Part:

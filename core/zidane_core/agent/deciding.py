@@ -1,14 +1,21 @@
-"""What follows from the user's answer to a permission question (ring 2)."""
+"""What follows from the user's answer to a question about a call, or about trust (ring 2)."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import calls, moves, pump, turns
+from zidane_core.agent import calls, moves, pump, remembering, trusting, turns
 from zidane_core.agent.effects import DropPeer, Effect, Log
 from zidane_core.agent.leaving_plan import KEEP_PLANNING
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.permission import AskUser, Decision, Verdict, decide
-from zidane_core.agent.state import Call, Options, Thread
+from zidane_core.agent.peer import PeerAnswer
+from zidane_core.agent.permission import AskUser, Verdict, decide
+from zidane_core.agent.question import Decision, offered, read_answer
+from zidane_core.agent.state import Asking, Call, Options, Thread, Turn
+from zidane_core.data.rules import Grant
 
 
 def decided(options: Options, thread: Thread, call: Call, decision: Decision) -> Moved:
@@ -25,11 +32,17 @@ def decided(options: Options, thread: Thread, call: Call, decision: Decision) ->
         thread, effects = calls.finish(options, thread, turn, call, failed(reason))
         return _then_pump(options, (thread, (*remark, *effects)))
     thread = moves.with_call(thread, turn, replace(call, phase="allowed", granted=True))
-    dropped: tuple[Effect, ...] = ()
-    if decision.kind == "always" and call.offered is not None:
-        thread = replace(thread, grants=(*thread.grants, call.offered))
-        thread, dropped = _covered(options, thread)
-    return _then_pump(options, (thread, dropped))
+    remember = _REMEMBER.get(decision.kind)
+    if remember is None or call.offered is None:
+        return _then_pump(options, (thread, ()))
+    thread, kept = remember(thread, call.offered)
+    thread, dropped = _covered(options, thread)
+    return _then_pump(options, (thread, (*kept, *dropped)))
+
+
+_REMEMBER: Final[Mapping[str, Callable[[Thread, Grant], Moved]]] = MappingProxyType(
+    {"always": remembering.for_session, "project": remembering.for_project}
+)
 
 
 def _then_pump(options: Options, moved: Moved) -> Moved:
@@ -54,3 +67,14 @@ def _covered(options: Options, thread: Thread) -> Moved:
 
 def _turn_calls(thread: Thread) -> tuple[Call, ...]:
     return () if thread.turn is None else thread.turn.calls
+
+
+def trust_decided(options: Options, thread: Thread, turn: Turn, asking: Asking, answer: PeerAnswer) -> Moved:
+    """The user has said whether folders are trusted. A question that they dismiss ends the turn, as of a call."""
+    decision = read_answer(offered(asking.always, lasting=False), answer)
+    remark: tuple[Effect, ...] = (Log("warning", decision.remark),) if decision.remark else ()
+    thread = trusting.heard(thread, turn)
+    if decision.kind == "cancelled":
+        return turns.stop(options, thread, "cancelled")
+    thread, effects = trusting.decided(options, thread, asking, decision)
+    return thread, (*remark, *effects)

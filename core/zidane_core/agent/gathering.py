@@ -1,6 +1,7 @@
 """What a prompt needs before the model sees it (ring 2), one after the other.
 
-The MCP servers that are still starting get a little time; a slash command is answered or filled in; files that links
+The MCP servers that are still starting get a little time, and meanwhile the shell looks where the thread works; the user
+says whether what the folders bring along may be used; a slash command is answered or filled in; files that links
 name are read, from the disk and then from the editor, which may know better; pictures that are too large shrink. What the
 model is given in the place of a part is an entry of the log, so that a later round and another program see the same.
 """
@@ -12,7 +13,18 @@ from typing import Final
 from msgspec.structs import replace
 
 from zidane_core import lines
-from zidane_core.agent import model_names, moves, pages, rounds, server_tools, servers, slash, slash_answers
+from zidane_core.agent import (
+    model_names,
+    moves,
+    pages,
+    permission,
+    rounds,
+    server_tools,
+    servers,
+    slash,
+    slash_answers,
+    trusting,
+)
 from zidane_core.agent.editor_files import NOTES, Seen, Standing, compare, digest, remembered
 from zidane_core.agent.effects import AskPeer, DropPeer, Effect, Start, Stop
 from zidane_core.agent.events import (
@@ -21,6 +33,7 @@ from zidane_core.agent.events import (
     Failed,
     JobOutcome,
     Key,
+    LookedAround,
     Ok,
     PromptGot,
 )
@@ -29,10 +42,10 @@ from zidane_core.agent.moves import Moved
 from zidane_core.agent.peer import Dismissed, FileText, PeerAnswer, ReadFile
 from zidane_core.agent.signals import give_up
 from zidane_core.agent.state import Command, Gathering, Link, Options, Thread, Turn
-from zidane_core.agent.work import GetMcpPrompt, ReadAttachments, Wait
+from zidane_core.agent.work import GetMcpPrompt, LookAround, ReadAttachments, Wait
 from zidane_core.data import content, history
 from zidane_core.data.models import UserMessage
-from zidane_core.data.project import UserCommand
+from zidane_core.data.project import Surroundings, UserCommand
 from zidane_core.models.picture_size import excess_of
 
 EDITOR_WITHIN: Final = 5.0
@@ -41,8 +54,15 @@ EDITOR_WITHIN: Final = 5.0
 
 def begin(options: Options, thread: Thread, turn: Turn) -> Moved:
     """The prompt of a turn is in the log; the servers that are due are tried again."""
-    thread = replace(thread, turn=replace(turn, phase="gather", gathering=Gathering()))
-    return servers.retry(options, thread)
+    gathering = Gathering()
+    looks: tuple[Effect, ...] = ()
+    looked = thread.surroundings is not None or slash.is_aside(options, thread, _parts(thread))
+    if options.project and not looked:
+        thread, around = moves.key(thread)
+        gathering, looks = Gathering(around=around), (Start(around, LookAround(thread.cwd)),)
+    thread = replace(thread, turn=replace(turn, phase="gather", gathering=gathering))
+    thread, tries = servers.retry(options, thread)
+    return thread, (*looks, *tries)
 
 
 def advance(options: Options, thread: Thread, turn: Turn) -> Moved:
@@ -70,13 +90,27 @@ def _servers(options: Options, thread: Thread, turn: Turn, gathering: Gathering)
         return thread, ()
     if not pending:
         stop: tuple[Effect, ...] = (Stop(gathering.wait),) if gathering.wait else ()
-        return _with(thread, turn, replace(gathering, stage="prompt", wait="")), stop
+        return _with(thread, turn, replace(gathering, stage="trust", wait="")), stop
     thread, wait = moves.key(thread)
     patience = servers.patience(options, thread)
     return _with(thread, turn, replace(gathering, wait=wait)), (Start(wait, Wait(patience)),)
 
 
-# A slash command ----------------------------------------------------------------------------------
+# What the folders bring along ----------------------------------------------------------------------
+
+
+def _trust(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
+    if gathering.asking is not None:
+        return thread, ()
+    if slash.is_aside(options, thread, _parts(thread)):
+        return _with(thread, turn, replace(gathering, stage="prompt")), ()
+    if trusting.pending(thread):
+        return trusting.ask(options, thread, turn, gathering)
+    thread, told = trusting.tell(thread)
+    return _with(thread, turn, replace(gathering, stage="prompt")), told
+
+
+# A slash command -----------------------------------------------------------------------------------
 
 
 def _prompt(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
@@ -154,6 +188,7 @@ def _attachments(options: Options, thread: Thread, turn: Turn, gathering: Gather
         image_bytes=model.image_bytes,
         images_taken=model.images,
         documents_taken=model.documents,
+        denied=permission.denials_of(options, thread).paths,
     )
     return _with(thread, turn, replace(gathering, job=job)), (Start(job, read),)
 
@@ -210,6 +245,8 @@ def _edited(thread: Thread, attachment: Attachment, text: str) -> tuple[Thread, 
 
 
 def _done(options: Options, thread: Thread, turn: Turn, gathering: Gathering) -> Moved:
+    if gathering.around:
+        return thread, ()
     turn = replace(turn, gathering=None)
     if gathering.given:
         thread = moves.append(thread, history.Attached(gathering.given))
@@ -220,6 +257,7 @@ def _done(options: Options, thread: Thread, turn: Turn, gathering: Gathering) ->
 _STAGES: Final[Mapping[str, Callable[[Options, Thread, Turn, Gathering], Moved]]] = MappingProxyType(
     {
         "servers": _servers,
+        "trust": _trust,
         "prompt": _prompt,
         "attachments": _attachments,
         "editor": _editor,
@@ -239,7 +277,7 @@ def is_of(turn: Turn, key: Key) -> bool:
     gathering = turn.gathering
     if gathering is None or not key:
         return False
-    return key in {gathering.wait, gathering.job, *(link.key for link in gathering.asks)}
+    return key in {gathering.wait, gathering.job, gathering.around, *(link.key for link in gathering.asks)}
 
 
 def ended(options: Options, thread: Thread, turn: Turn, key: Key, outcome: JobOutcome) -> Moved:
@@ -249,6 +287,11 @@ def ended(options: Options, thread: Thread, turn: Turn, key: Key, outcome: JobOu
         return thread, ()
     if key == gathering.job:
         return _ENDED[gathering.stage](options, thread, turn, gathering, outcome)
+    if key == gathering.around:
+        value = outcome.value if isinstance(outcome, Ok) else None
+        # What cannot be seen now is not looked for again: the beginning of all requests stays the same.
+        found = value.surroundings if isinstance(value, LookedAround) else Surroundings(platform="", date="")
+        return replace(_with(thread, turn, replace(gathering, around="")), surroundings=found), ()
     thread = _with(thread, turn, replace(gathering, wait="", asks=()))
     if gathering.stage == "servers":
         return servers.waited(thread), ()
@@ -278,10 +321,12 @@ def answered(thread: Thread, turn: Turn, key: Key, answer: PeerAnswer) -> Moved:
     return give_up(thread, "files", problem_of(answer)), ()
 
 
-def stopped(turn: Turn) -> tuple[Effect, ...]:
+def stop(thread: Thread, turn: Turn) -> Moved:
     """Nothing of it is wanted any more."""
     gathering = turn.gathering
     if gathering is None:
-        return ()
-    jobs = tuple(Stop(key) for key in (gathering.wait, gathering.job) if key)
-    return (*jobs, *(DropPeer(link.key) for link in gathering.asks))
+        return thread, ()
+    jobs = tuple(Stop(key) for key in (gathering.wait, gathering.job, gathering.around) if key)
+    asks = tuple(DropPeer(link.key) for link in gathering.asks)
+    thread, closed = trusting.withdraw(thread, gathering)
+    return replace(thread, turn=replace(turn, gathering=None)), (*jobs, *asks, *closed)

@@ -50,6 +50,7 @@ def run_tool(work: Work, stage: Literal["prepare", "run"]) -> RunTool:
         preview=work.preview,
         outside=work.outside,
         granted=work.granted,
+        denied=work.denied,
     )
 
 

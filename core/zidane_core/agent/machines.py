@@ -20,7 +20,7 @@ from zidane_core.data.tools import Diff, Location, PlanEntry, Preview, Terminal,
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The call that a machine works on. `granted` and `outside` are as in `RunTool`.
+    """The call that a machine works on. `granted`, `outside` and `denied` are as in `RunTool`.
 
     `abilities` is what the client can be asked for now, `seen` what was last seen of files by the path they are shown
     under, `commanded` whether commands have run in the session.
@@ -37,6 +37,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     preview: Preview | None = None
     granted: bool = False
     outside: bool = False
+    denied: tuple[str, ...] = ()
     abilities: Abilities = Abilities()
     seen: Mapping[str, Seen] = MappingProxyType({})
     commanded: bool = False

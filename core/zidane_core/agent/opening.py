@@ -25,6 +25,7 @@ from zidane_core.agent import (
     servers,
     settings,
     titles,
+    trusting,
 )
 from zidane_core.agent.effects import (
     Answer,
@@ -84,7 +85,7 @@ def begin(options: Options, thread: Thread, setup: Setup) -> Moved:
     """Begin with a setup request; nothing else of the lane goes on before it has ended."""
     thread = replace(thread, setup=setup)
     if setup.kind == "new":
-        return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+        return _start(thread, _looked_at(options, setup))
     if thread.phase != "open":
         return _start(thread, FindThread(thread.id))
     fault = _other_folder(thread.cwd, setup)
@@ -92,7 +93,7 @@ def begin(options: Options, thread: Thread, setup: Setup) -> Moved:
         return _fail(thread, setup, fault)
     if saving.is_all_stored(thread):
         return _start(replace(thread, setup=replace(setup, again=True)), FindThread(thread.id))
-    return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+    return _start(thread, _looked_at(options, setup))
 
 
 def _read(thread: Thread) -> Moved:
@@ -103,6 +104,10 @@ def _read(thread: Thread) -> Moved:
 def _start(thread: Thread, what: What) -> Moved:
     thread, job = moves.key(thread)
     return replace(thread, job=job), (Start(job, what),)
+
+
+def _looked_at(options: Options, setup: Setup) -> CheckPaths:
+    return CheckPaths((setup.cwd, *setup.roots), project=options.project or options.remembers)
 
 
 def _other_folder(cwd: str, setup: Setup) -> Fault | None:
@@ -127,7 +132,7 @@ def job_ended(options: Options, thread: Thread, outcome: JobOutcome) -> Moved:
     if setup.again and thread.phase == "open":
         # The store cannot be asked: what is in memory is all there is.
         thread = replace(thread, setup=replace(setup, again=False))
-        return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+        return _start(thread, _looked_at(options, setup))
     return _fail(thread, setup, outcome.fault if isinstance(outcome, Failed) else STOPPED)
 
 
@@ -139,7 +144,7 @@ def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Move
     if row is None and thread.phase == "open":
         # Deleted by another program: the same.
         thread = replace(thread, setup=replace(setup, again=False))
-        return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+        return _start(thread, _looked_at(options, setup))
     if row is None:
         return _fail(thread, setup, session_not_found(thread.id))
     fault = _other_folder(row.cwd, setup) if row.cwd else None
@@ -151,16 +156,16 @@ def _found(options: Options, thread: Thread, setup: Setup, found: Found) -> Move
     thread = replace(thread, cwd=row.cwd or thread.cwd, head=row.head, created=head.created)
     if setup.kind == "warm":
         return _read(thread)
-    return _start(thread, CheckPaths((setup.cwd, *setup.roots)))
+    return _start(thread, _looked_at(options, setup))
 
 
 def _checked(options: Options, thread: Thread, setup: Setup, checked: CheckedPaths) -> Moved:
     if checked.problem is not None:
         return _fail(thread, setup, _bad_folder(setup, checked.problem, checked.position))
     if checked.project is not None:
-        if thread.phase == "opening":
-            thread = settings.first(options, thread, checked.project.settings)
-        thread = replace(thread, project=checked.project)
+        thread = trusting.brought(options, thread, checked.project)
+        if thread.phase == "opening" and thread.project is not None:
+            thread = settings.first(options, thread, thread.project.settings)
     if setup.kind == "new" or thread.phase == "open":
         return _opened(options, thread, setup)
     return _read(thread)

@@ -1,21 +1,17 @@
-"""Whether a tool call may run: policy, roots, grants, and what the user can answer (ring 2).
+"""Whether a tool call may run: denials, policy, roots, guarded files, grants (ring 2). One gate for every tool."""
 
-One gate for every tool. Anything that is not an offered allow is a refusal.
-"""
-
-import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
-from zidane_core.agent import commands
+from zidane_core.agent import commands, denials, guarded
 from zidane_core.agent.modes import mode_of
-from zidane_core.agent.peer import Chose, Dismissed, PeerAnswer, PermissionChoice, Unanswerable
 from zidane_core.agent.state import Call, Options, Thread
-from zidane_core.data.rules import Grant
+from zidane_core.data.rules import Denials, Grant, Policy
 from zidane_core.data.tools import ToolSpec
 
 
@@ -26,10 +22,14 @@ class Allow(msgspec.Struct, frozen=True, gc=False, tag="allow"):
 
 
 class AskUser(msgspec.Struct, frozen=True, gc=False, tag="ask_user"):
-    """The user decides; `always` is the grant that "always" would give, None when it is not offered."""
+    """The user decides; `always` is the grant that "always" would give, None when it is not offered. `lasting`: it may
+    be kept for the project, too. `yes` and `no` are the answers in words."""
 
     always: Grant | None = None
     scope: str = ""
+    lasting: bool = False
+    yes: str = "Allow once"
+    no: str = "Reject"
 
 
 class Refuse(msgspec.Struct, frozen=True, gc=False, tag="refuse"):
@@ -46,23 +46,29 @@ READ_ONLY = "This session is read-only: the policy allows no changes. Tell the u
 
 def decide(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
     """The verdict on a call whose preparation is done."""
+    denied = denial(options, thread, call, spec)
+    if denied:
+        return Refuse(denied)
     if spec.access == "mode":
-        return AskUser()
+        return AskUser(yes="Begin with this plan", no="Keep planning")
     if spec.changes and not mode_of(options, thread).changes:
         return Refuse(PLANNING)
     if spec.access == "none":
         return Allow()
-    policy = thread.settings.policy
-    harmless = spec.access == "read" or (spec.access == "run" and _reads_only(options, call, spec))
+    policy = policy_of(thread)
+    harmless = spec.access == "read" or (spec.access == "run" and _reads_only(options, thread, call, spec))
     if policy == "read-only" and not harmless:
         return Refuse(READ_ONLY)
     if spec.access in {"read", "write"} and _outside(call):
         return AskUser()
-    if spec.access == "write" and _guarded(call):
+    if not harmless and _guarded(options, thread, call, spec):
         return AskUser()
     if harmless or policy == "allow-all":
         return Allow(harmless)
-    return _ASK[spec.access](thread, call, spec)
+    verdict = _ASK[spec.access](thread, call, spec)
+    if isinstance(verdict, AskUser):
+        return replace(verdict, lasting=_lasting(options, thread, verdict))
+    return verdict
 
 
 def may_be_harmless(options: Options, call: Call, spec: ToolSpec) -> bool:
@@ -71,22 +77,99 @@ def may_be_harmless(options: Options, call: Call, spec: ToolSpec) -> bool:
     return read_only and options.read_only_commands
 
 
+# What holds in a thread ----------------------------------------------------------------------------
+
+
+def denials_of(options: Options, thread: Thread) -> Denials:
+    """What is denied in a thread: by the user, and by its project."""
+    project = Denials() if thread.project is None else thread.project.settings.denials
+    own = options.denials
+    return Denials((*own.paths, *project.paths), (*own.commands, *project.commands))
+
+
+def policy_of(thread: Thread) -> Policy:
+    """The policy in force: a project can only make it tighter."""
+    project = None if thread.project is None else thread.project.settings.policy
+    own = thread.settings.policy
+    return own if project is None or _TIGHTER.index(project) < _TIGHTER.index(own) else project
+
+
+_TIGHTER: Final[tuple[Policy, ...]] = ("allow-all", "allow-edits", "ask", "read-only")
+
+
+def _grants(thread: Thread) -> tuple[Grant, ...]:
+    return thread.grants if thread.project is None else (*thread.grants, *thread.project.grants)
+
+
+def project_folder(thread: Thread) -> str:
+    """The folder that permissions of the thread's project belong to, '' without one."""
+    return "" if thread.project is None else next(iter(thread.project.folders), "")
+
+
+def _lasting(options: Options, thread: Thread, asked: AskUser) -> bool:
+    """Whether the grant may be kept for the project: a tool of the client is one of this connection only."""
+    if asked.always is None or asked.always.value[:1] == (CLIENT_TOOL,):
+        return False
+    return options.remembers and bool(project_folder(thread))
+
+
+CLIENT_TOOL: Final = "client_tool"
+"""The machine of the client's tools."""
+
+# Denied and guarded --------------------------------------------------------------------------------
+
+
+def denial(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> str:
+    """Why a call is denied, as a sentence for the model, '' when it is not. Before the preparation only what the call
+    names is known, afterwards also where that leads."""
+    denied = denials_of(options, thread)
+    if denied == Denials():
+        return ""
+    resolved = () if call.preview is None else call.preview.paths
+    rules = denials.path_rules(denied.paths, thread.roots)
+    named = (*call.paths, *(path.real for path in resolved))
+    rule = next((rule for path in named if (rule := denials.denied_path(rules, path, thread.cwd))), "")
+    if not rule and spec.access == "run":
+        rule = denials.denied_line(denied, _subject(call, spec), _folder(thread, call), thread.roots)
+    elif not rule and spec.access in _OF_OTHERS and not spec.path_arguments:
+        rule = denials.denied_argument(denied, call.arguments, thread.cwd, thread.roots)
+    return denials.refusal(rule) if rule else ""
+
+
+_OF_OTHERS: Final = frozenset({"read", "write", "other"})
+"""Accesses of tools whose arguments may be paths that nobody resolves."""
+
+
+def _folder(thread: Thread, call: Call) -> str:
+    """The folder that a command would run in."""
+    return call.paths[0] if call.paths else thread.cwd
+
+
+def _guarded(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> bool:
+    """Whether a call may write what is never written without a question."""
+    if spec.access == "write":
+        resolved = () if call.preview is None else call.preview.paths
+        return any(guarded.is_guarded(path.real, options.protected) for path in resolved)
+    return spec.access == "run" and guarded.names_guarded(
+        _subject(call, spec), _folder(thread, call), options.protected
+    )
+
+
 def _outside(call: Call) -> bool:
     """Whether a path lies outside of the roots, or was not resolved at all."""
     resolved = () if call.preview is None else call.preview.paths
     return not all(path.inside for path in resolved) or len(resolved) < len(call.paths)
 
 
-def _guarded(call: Call) -> bool:
-    """Whether a path lies in a repository's own folder, whose files can name programs that git then runs."""
-    resolved = () if call.preview is None else call.preview.paths
-    return any(".git" in re.split(r"[/\\]", path.real.lower()) for path in resolved)
-
-
-def _reads_only(options: Options, call: Call, spec: ToolSpec) -> bool:
+def _reads_only(options: Options, thread: Thread, call: Call, spec: ToolSpec) -> bool:
     if not may_be_harmless(options, call, spec) or call.preview is None:
         return False
+    if denials_of(options, thread).paths and denials.sweeps(_subject(call, spec)):
+        return False
     return call.preview.harmless and not _outside(call)
+
+
+# What a grant covers -------------------------------------------------------------------------------
 
 
 def _subject(call: Call, spec: ToolSpec) -> str:
@@ -95,7 +178,7 @@ def _subject(call: Call, spec: ToolSpec) -> str:
 
 
 def _write(thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
-    if thread.settings.policy == "allow-edits" or Grant("edits") in thread.grants:
+    if policy_of(thread) == "allow-edits" or Grant("edits") in _grants(thread):
         return Allow()
     return AskUser(Grant("edits"), "edits in this workspace")
 
@@ -104,7 +187,7 @@ def _run(thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
     if call.preview is None or not all(path.inside for path in call.preview.paths[:1]):
         return AskUser()  # the folder it would run in lies outside of the roots
     line = _subject(call, spec)
-    if any(_covers(grant, line) for grant in thread.grants):
+    if any(_covers(grant, line) for grant in _grants(thread)):
         return Allow()
     words = commands.prefix(line)
     if words is None:
@@ -120,7 +203,7 @@ def _covers(grant: Grant, line: str) -> bool:
 
 def _fetch(thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
     host = _host(_subject(call, spec))
-    if host and Grant("host", (host,)) in thread.grants:
+    if host and Grant("host", (host,)) in _grants(thread):
         return Allow()
     return AskUser(Grant("host", (host,)), f"fetching from {host}") if host else AskUser()
 
@@ -135,71 +218,9 @@ def _host(url: str) -> str:
 def _other(thread: Thread, call: Call, spec: ToolSpec) -> Verdict:
     # By who runs it, too: of another server or client a tool of this name is another tool.
     grant = Grant("tool", (spec.machine, spec.server, spec.remote or spec.name))
-    return Allow() if grant in thread.grants else AskUser(grant, f"the tool {spec.name}")
+    return Allow() if grant in _grants(thread) else AskUser(grant, f"the tool {spec.name}")
 
 
 _ASK: Final[Mapping[str, Callable[[Thread, Call, ToolSpec], Verdict]]] = MappingProxyType(
     {"read": _other, "write": _write, "run": _run, "fetch": _fetch, "other": _other}
-)
-
-
-# The question --------------------------------------------------------------------------------------
-
-ALLOW_ONCE: Final = "allow_once"
-ALLOW_ALWAYS: Final = "allow_always"
-REJECT_ONCE: Final = "reject_once"
-
-
-def choices(asked: AskUser) -> tuple[PermissionChoice, ...]:
-    """The options to offer; the name of "always" states its scope."""
-    once = PermissionChoice(ALLOW_ONCE, "Allow once", "allow_once")
-    reject = PermissionChoice(REJECT_ONCE, "Reject", "reject_once")
-    if asked.always is None:
-        return (once, reject)
-    always = PermissionChoice(ALLOW_ALWAYS, f"Always allow {asked.scope} (this session)", "allow_always")
-    return (once, always, reject)
-
-
-class Decision(msgspec.Struct, frozen=True, gc=False):
-    """What an answer means. `reason` is for the model, `remark` for the log."""
-
-    kind: Literal["once", "always", "refused", "cancelled"]
-    reason: str = ""
-    remark: str = ""
-
-
-REFUSED = (
-    "The user refused this call. Do not make the same change in another way; "
-    "say what you wanted to do, or ask what to do instead."
-)
-
-
-LONGEST_REMARK = 80
-
-
-def read_answer(always: bool, answer: PeerAnswer) -> Decision:
-    """What the client's answer to a question means, which offered `always` or not; everything unclear is a refusal."""
-    if isinstance(answer, Dismissed):
-        return Decision("cancelled")
-    if isinstance(answer, Unanswerable):
-        reason = f"The call was not approved: the client cannot ask the user ({answer.reason})."
-        return Decision("refused", reason, f"a permission request was not answered: {answer.reason}")
-    if not isinstance(answer, Chose):
-        reason = "The call was not approved: the client's answer could not be read."
-        return Decision("refused", reason, "a permission answer could not be read; the call was refused")
-    if answer.option not in _DECISIONS or (answer.option == ALLOW_ALWAYS and not always):
-        return Decision(
-            "refused",
-            "The call was not approved: the client's answer named no offered option.",
-            f"a permission answer named the unknown option {answer.option[:LONGEST_REMARK]!r}; the call was refused",
-        )
-    return _DECISIONS[answer.option]
-
-
-_DECISIONS: Final[Mapping[str, Decision]] = MappingProxyType(
-    {
-        ALLOW_ONCE: Decision("once"),
-        ALLOW_ALWAYS: Decision("always"),
-        REJECT_ONCE: Decision("refused", REFUSED),
-    }
 )

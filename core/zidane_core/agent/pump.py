@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import calls, moves, permission, signals
+from zidane_core.agent import calls, moves, permission, question, signals
 from zidane_core.agent.effects import AskPeer, Effect
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.machines import Got
@@ -64,6 +64,9 @@ def _advance(options: Options, thread: Thread, call: Call) -> Moved:
 
 
 def _new(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:
+    denied = permission.denial(options, thread, call, spec)
+    if denied:  # before the preparation, which reads files
+        return calls.finish(options, thread, turn, call, failed(denied))
     if options.sequential and _earlier(turn, call):
         return thread, ()
     reads = spec.prepare == "content" or permission.may_be_harmless(options, call, spec)
@@ -88,8 +91,9 @@ def _judge(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolS
     if isinstance(verdict, permission.Allow):
         return moves.with_call(thread, turn, replace(call, phase="allowed")), ()
     thread, asked = moves.key(thread)
-    thread = moves.with_call(thread, turn, replace(call, phase="ask", ask=asked, offered=verdict.always))
-    question = AskPermission(
+    asking = replace(call, phase="ask", ask=asked, offered=verdict.always, lasting=verdict.lasting)
+    thread = moves.with_call(thread, turn, asking)
+    request = AskPermission(
         call=call.id,
         name=call.name,
         title=call.title,
@@ -97,9 +101,9 @@ def _judge(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolS
         raw_input=call.arguments,
         locations=call.locations,
         diffs=() if call.preview is None else call.preview.diffs,
-        choices=permission.choices(verdict),
+        choices=question.choices(verdict),
     )
-    return thread, (AskPeer(asked, thread.id, question, trace=turn.trace),)
+    return thread, (AskPeer(asked, thread.id, request, trace=turn.trace),)
 
 
 def _allowed(options: Options, thread: Thread, turn: Turn, call: Call, spec: ToolSpec) -> Moved:

@@ -1,4 +1,4 @@
-"""What a thread is, from the entries of its log (ring 2): the settings chosen, the title, the plan, the counters."""
+"""What a thread is, from the entries of its log (ring 2): what was chosen and allowed, the title, the plan, the counters."""
 
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
@@ -46,6 +46,10 @@ def _title(options: Options, thread: Thread, entry: history.TitleSet) -> Thread:
     return replace(thread, title=replace(title, text=entry.title, asked=title.asked or entry.by_model))
 
 
+def _granted(options: Options, thread: Thread, entry: history.Granted) -> Thread:
+    return thread if entry.grant in thread.grants else replace(thread, grants=(*thread.grants, entry.grant))
+
+
 def _setting(options: Options, thread: Thread, entry: history.SettingChanged) -> Thread:
     return settings.restored(options, thread, entry.option, entry.value)
 
@@ -58,6 +62,7 @@ _RESTORE: Final[Mapping[type, Callable[[Options, Thread, Any], Thread]]] = Mappi
         history.TurnEnded: _ended,
         history.PlanSet: _plan,
         history.TitleSet: _title,
+        history.Granted: _granted,
         history.SettingChanged: _setting,
     }
 )

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, calls, features, moves, offering, pump, retry
+from zidane_core.agent import blocks, calls, features, moves, offering, pump, retry, system_prompt
 from zidane_core.agent.effects import Effect, Start, Tell, UsageShown
 from zidane_core.agent.events import Progress
 from zidane_core.agent.local_machine import failed
@@ -26,7 +26,7 @@ def start(options: Options, thread: Thread, turn: Turn) -> Moved:
     model = chosen(options, thread)
     request = models.ModelRequest(
         model=model,
-        system=_system(options, thread),
+        system=system_prompt.text(options, thread),
         messages=tuple(thread.view.messages),
         tools=offering.tools_of(options, thread),
         thinking=thread.settings.thinking if model.thinking else "off",
@@ -47,14 +47,6 @@ def start(options: Options, thread: Thread, turn: Turn) -> Moved:
         round_usage=None,
     )
     return replace(thread, turn=turn), (Start(job, RunModel(request, thread.id)),)
-
-
-def _system(options: Options, thread: Thread) -> str:
-    """The host's text, and the further folders that the client has opened."""
-    text = options.system.replace("{cwd}", thread.cwd)
-    if not thread.roots[1:] or not text:
-        return text
-    return f"{text}\nThe workspace has these folders, too (name them by absolute path): {', '.join(thread.roots[1:])}"
 
 
 # Streaming -----------------------------------------------------------------------------------------

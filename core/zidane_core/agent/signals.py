@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from zidane_core.agent import calls, moves, registry, settings
+from zidane_core.agent import calls, moves, permission, registry, settings
 from zidane_core.agent.editor_files import remembered
 from zidane_core.agent.effects import AskPeer, CardChanged, DropPeer, Effect, PlanShown, Start, Stop, Tell
 from zidane_core.agent.machines import (
@@ -42,20 +42,20 @@ from zidane_core.data import history
 
 def begin(options: Options, thread: Thread, call: Call) -> Moved:
     """Start the preparation of a call."""
-    machine, work = _machine(call), _work(thread, call)
+    machine, work = _machine(call), _work(options, thread, call)
     return (thread, ()) if work is None else _obey(options, thread, call, machine.begin(work))
 
 
 def go(options: Options, thread: Thread, call: Call, *, granted: bool) -> Moved:
     """Start the work of a call that may run. `granted` is as in `RunTool`."""
     call = replace(call, cleared=granted)
-    machine, work = _machine(call), _work(thread, call)
+    machine, work = _machine(call), _work(options, thread, call)
     return (thread, ()) if work is None else _obey(options, thread, call, machine.go(_state(call), work))
 
 
 def got(options: Options, thread: Thread, call: Call, tag: str, value: Got) -> Moved:
     """Give a machine what one of its jobs or asks ended with."""
-    machine, work = _machine(call), _work(thread, call)
+    machine, work = _machine(call), _work(options, thread, call)
     if work is None:
         return thread, ()
     return _obey(options, thread, call, machine.got(_state(call), work, tag, value))
@@ -63,7 +63,7 @@ def got(options: Options, thread: Thread, call: Call, tag: str, value: Got) -> M
 
 def halt(options: Options, thread: Thread, call: Call) -> Moved:
     """Stop a running call: its machine may still send something away, its jobs stop, its asks are withdrawn."""
-    machine, work = _machine(call), _work(thread, call)
+    machine, work = _machine(call), _work(options, thread, call)
     if work is None:
         return thread, ()
     thread, effects = _obey(options, thread, call, machine.halt(_state(call), work))
@@ -85,7 +85,7 @@ def _state(call: Call) -> State:
     return Stateless() if call.machine is None else call.machine
 
 
-def _work(thread: Thread, call: Call) -> Work | None:
+def _work(options: Options, thread: Thread, call: Call) -> Work | None:
     if call.spec is None:
         return None
     resolved = () if call.preview is None else call.preview.paths
@@ -100,6 +100,7 @@ def _work(thread: Thread, call: Call) -> Work | None:
         paths=call.paths,
         preview=call.preview,
         granted=call.cleared,
+        denied=permission.denials_of(options, thread).paths,
         outside=call.cleared and not all(path.inside for path in resolved),
         abilities=thread.abilities,
         seen=thread.seen,

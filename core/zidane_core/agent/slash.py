@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from zidane_core.agent import model_names, server_tools
+from zidane_core.agent import model_names, server_tools, trusting
 from zidane_core.agent.effects import CommandsShown, Tell
 from zidane_core.agent.moves import Moved
 from zidane_core.agent.server_commands import ServerCommand, server_commands
@@ -37,7 +37,7 @@ def listed(options: Options, thread: Thread) -> tuple[Command, ...]:
     provider = model_names.chosen(options, thread).provider
     every = (
         *(BUILT_IN if options.slash else ()),
-        *(_of_user(command) for command in usable(thread)),
+        *(_of_user(command) for command in trusting.commands(thread)),
         *(_of_server(command) for command in server_commands(options, thread)),
         *(one for one in options.commands if not one.provider or one.provider == provider),
     )
@@ -46,14 +46,6 @@ def listed(options: Options, thread: Thread) -> tuple[Command, ...]:
 
 def _names(commands: tuple[Command, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(command.name for command in commands))
-
-
-def usable(thread: Thread) -> tuple[UserCommand, ...]:
-    """The commands in files; those of a project only where its folders are trusted."""
-    project = thread.project
-    if project is None:
-        return ()
-    return tuple(one for one in project.commands if one.source == "user" or not project.untrusted)
 
 
 def _of_user(command: UserCommand) -> Command:
@@ -90,7 +82,7 @@ def called(options: Options, thread: Thread, parts: tuple[Part, ...]) -> tuple[C
     name, rest = found[1], (found[2] or "").strip()
     every: tuple[Called, ...] = (
         *(BUILT_IN if options.slash else ()),
-        *usable(thread),
+        *trusting.commands(thread),
         *server_commands(options, thread),
     )
     command = next((one for one in every if one.name == name), None)

@@ -138,7 +138,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     `machine` is the state of what runs it, `jobs` and `asks` are the machine's, by tag; `ask` is the open
     permission question. `ready` tells that the preparation is done. `problem` says why it cannot run (unknown
-    tool, bad arguments). `offered` is the grant that the open question offers, `granted` is set once the user
+    tool, bad arguments). `offered` is the grant that the open question offers, `lasting` whether also for the project, `granted` is set once the user
     allowed this very call, `cleared` once it runs by more than being harmless (`RunTool.granted`). `live` is output streamed so far (bounded), `live_due` the key of a pending
     redraw. `shown` is how the card stands, beyond what announced it.
     """
@@ -161,6 +161,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ready: bool = False
     preview: Preview | None = None
     offered: Grant | None = None
+    lasting: bool = False
     granted: bool = False
     cleared: bool = False
     result: ToolResult | None = None
@@ -170,13 +171,26 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     shown: CardChanged | None = None
 
 
+class Asking(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The question whether these folders are trusted: its key ('' once it was answered), the call of its card, whether
+    it offers to remember the answer."""
+
+    ask: Key
+    call: str
+    folders: tuple[str, ...]
+    always: bool = False
+
+
 class Gathering(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a prompt needs before the model sees it: how far that is, the wait and the job that go on, the questions to
-    the editor by the position of a part, and what has been found so far."""
+    the editor by the position of a part, and what has been found so far. `around` is the job that looks where the
+    thread works, `asking` the open question about trust."""
 
-    stage: Literal["servers", "prompt", "attachments", "editor", "done"] = "servers"
+    stage: Literal["servers", "trust", "prompt", "attachments", "editor", "done"] = "servers"
     wait: Key = ""
     job: Key = ""
+    around: Key = ""
+    asking: Asking | None = None
     asks: tuple[Link, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     given: tuple[Given, ...] = ()
@@ -312,6 +326,22 @@ class Closing(msgspec.Struct, frozen=True, gc=False):
     deletes: tuple[int, ...] = ()
 
 
+class Keeping(msgspec.Struct, frozen=True, gc=False):
+    """A permission that is being remembered for the project, by a job."""
+
+    job: Key
+    grant: Grant
+
+
+class Trust(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The folders that the user trusts for as long as the thread is open, those that they were asked about, and the job
+    that remembers an answer."""
+
+    given: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+    job: Key = ""
+
+
 class Title(msgspec.Struct, frozen=True, gc=False):
     """A thread's title: the text, whether a model was asked for it (once is enough), the job that asks it now, what that
     has said and used, and the model's price."""
@@ -333,6 +363,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     to be there. Counters only grow, and ids hold the `tag` of this opening, so that message ids, call ids and keys
     are never used twice, in no program. `cut` tells that the log may end in the middle of a turn, since another
     program wrote it. `head` is the stored row's text as it was read. `context` is how many tokens the model saw last.
+    `grants` are permissions for this session, `keeping` those that are being remembered for its project.
     `abilities` is what its client can be asked for; what it failed at is taken away. `seen` is what was last seen of files that the client has, by path;
     `commanded` tells that commands have run, so that the disk may have changed. `project` is what its folders bring along,
     `surroundings` what the system prompt says of where it works; None while that has not been read. `cost` is what it has cost so far in US dollars, None if not known. `advertised` are the slash commands that the client
@@ -363,6 +394,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     plan: tuple[PlanEntry, ...] = ()
     context: int = 0
     grants: tuple[Grant, ...] = ()
+    keeping: tuple[Keeping, ...] = ()
     abilities: Abilities = Abilities()
     client_tools: tuple[ToolSpec, ...] = ()
     servers: tuple[Server, ...] = ()
@@ -371,6 +403,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     seen: dict[str, Seen] = {}
     commanded: bool = False
     project: Project | None = None
+    trust: Trust = Trust()
     surroundings: Surroundings | None = None
     cost: float | None = 0.0
     advertised: tuple[Command, ...] | None = ()

@@ -23,6 +23,7 @@ from zidane_core.agent import (
     opening,
     owing,
     pump,
+    remembering,
     resting,
     rounds,
     saving,
@@ -30,6 +31,7 @@ from zidane_core.agent import (
     slash_answers,
     table,
     threads,
+    trusting,
     turns,
 )
 from zidane_core.agent.effects import Answer, Effect, Exit
@@ -52,7 +54,7 @@ from zidane_core.agent.events import (
     Stopped,
 )
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.permission import read_answer
+from zidane_core.agent.question import offered, read_answer
 from zidane_core.agent.state import Agent, Call, Choosing, Link, Listing, Options, Setup, Thread, Turn
 from zidane_core.data.models import Broke
 from zidane_core.data.tools import ToolOutput
@@ -164,7 +166,8 @@ def _ended(agent: Agent, event: Ended) -> Step:
     if server is not None:
         moved = servers.ended(agent.options, thread, server, event.outcome, event.now)
         return with_thread(agent, thread, moved, None)
-    return with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
+    agent, effects = with_thread(agent, thread, _job_ended(agent.options, thread, event), event.now)
+    return remembering.spread(agent, thread, event), effects
 
 
 def _job_ended(options: Options, thread: Thread, event: Ended) -> Moved:
@@ -216,6 +219,11 @@ _THREAD_JOBS: Final[
         lambda options, thread, event: naming.ended(thread, event.outcome),
     ),
     (lambda thread, key: key == thread.idle, _rested),
+    (remembering.is_of, remembering.ended),
+    (
+        lambda thread, key: key == thread.trust.job,
+        lambda options, thread, event: (trusting.kept(thread, event.outcome), ()),
+    ),
     (
         lambda thread, key: key == thread.store.pause,
         lambda options, thread, _: saving.paused(options, thread),
@@ -288,17 +296,22 @@ def _answered(agent: Agent, event: Answered) -> Step:
     turn = None if thread is None else thread.turn
     if thread is None or turn is None:
         return agent, ()
+    asking = trusting.of_key(turn, event.key)
+    if asking is not None:
+        moved = deciding.trust_decided(agent.options, thread, turn, asking, event.value)
+        return with_thread(agent, thread, moved, event.now)
     if gathering.is_of(turn, event.key):
         return with_thread(agent, thread, gathering.answered(thread, turn, event.key, event.value), event.now)
-    asking = next((known for known in turn.calls if known.ask == event.key), None)
-    if asking is None:
+    asked = next((known for known in turn.calls if known.ask == event.key), None)
+    if asked is None:
         found = _call(turn, event.key)
         if found is None:
             return agent, ()
         moved = pump.got(agent.options, thread, turn, *found, event.value)
         return with_thread(agent, thread, moved, event.now)
-    decision = read_answer(asking.offered is not None, event.value)
-    call = replace(asking, ask="")
+    options = offered(asked.offered is not None, asked.lasting)
+    decision = read_answer(options, event.value)
+    call = replace(asked, ask="")
     thread_now = moves.with_call(thread, turn, call)
     return with_thread(agent, thread, deciding.decided(agent.options, thread_now, call, decision), event.now)
 

@@ -83,11 +83,9 @@ def stop(options: Options, thread: Thread, why: Literal["cancelled", "closed"]) 
     if turn is None or turn.stopping:
         return thread, ()
     thread, deadline = moves.key(thread)
-    effects: tuple[Effect, ...] = (
-        Start(deadline, Wait(options.limits.settle_within)),
-        *gathering.stopped(turn),
-    )
-    turn = replace(turn, stopping=why, deadline=deadline, gathering=None)
+    thread, gathered = gathering.stop(thread, turn)
+    effects: tuple[Effect, ...] = (Start(deadline, Wait(options.limits.settle_within)), *gathered)
+    turn = replace(thread.turn or turn, stopping=why, deadline=deadline)
     if turn.job:
         effects = (*effects, Stop(turn.job))
     thread = replace(thread, turn=turn)

@@ -24,7 +24,8 @@ class RunTool(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="run_tool
 
     `arguments` fit the tool's schema. `cwd` is absolute; file tools resolve relative paths against it and
     stay in `roots` unless `outside` was granted. `preview` is what prepare found; run checks it again. `granted`
-    False: the call runs without a question only because it is harmless, so its paths are checked once more.
+    False: the call runs without a question only because it is harmless, so its paths are checked once more. `denied` are
+    patterns of paths (`denials.path_rules`) that are neither touched nor found.
     """
 
     stage: Literal["prepare", "run"]
@@ -38,6 +39,7 @@ class RunTool(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="run_tool
     preview: Preview | None = None
     outside: bool = False
     granted: bool = False
+    denied: tuple[str, ...] = ()
 
 
 class RunMcpServer(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="run_mcp_server"):
@@ -80,7 +82,7 @@ class ReadAttachments(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="
     """Read the files that links of a prompt name, and shrink pictures that are too large.
 
     `links` and `images` are parts by their position in the prompt. `image_bytes` is what the model takes of one
-    picture, before base64; `images_taken` and `documents_taken` say what it takes at all.
+    picture, before base64; `images_taken` and `documents_taken` say what it takes at all. `denied` is as in `RunTool`.
     """
 
     cwd: str
@@ -90,6 +92,7 @@ class ReadAttachments(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="
     image_bytes: int
     images_taken: bool = True
     documents_taken: bool = False
+    denied: tuple[str, ...] = ()
 
 
 class RunGraph(msgspec.Struct, frozen=True, gc=False, tag="run_graph"):

@@ -18,23 +18,27 @@ class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Instructions(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A file of instructions for agents: its absolute path, as much of its text as is used, and its size in bytes."""
+    """A file of instructions for agents: its absolute path, as much of its text as is used, and its size in bytes.
+    `folder` is the one of `Project.folders` that it belongs to, '' for the user's own file, which needs no trust."""
 
     path: str
     text: str
     size: int
     cut: bool = False
+    folder: str = ""
 
 
 class UserCommand(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A slash command in a file. In `template` `$ARGUMENTS` stands for what follows the name, `$1` to `$9` for its
-    words. One of the project is used in trusted folders only."""
+    words. One of the project is used only if `folder`, one of `Project.folders`, is trusted. `path` is absolute."""
 
     name: str
     template: str
     description: str = ""
     hint: str = ""
     source: Literal["user", "project"] = "user"
+    path: str = ""
+    folder: str = ""
 
 
 class Project(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -23,17 +23,29 @@ def with_store(
 
     A store that is not there counts as an empty one; only `make` makes it.
     """
+
+    def run(settings: Settings) -> int:
+        store = _store(settings, make)
+        try:
+            return command(store)
+        finally:
+            store.close()
+
+    return with_settings(home, run, environment=environment)
+
+
+def with_settings(
+    home: str | None, command: Callable[[Settings], int], *, environment: Mapping[str, str] | None = None
+) -> int:
+    """Run a command over stored files and give its exit code; 1 is a problem of theirs, 2 are settings that cannot be
+    used."""
     flags = () if home is None else (f"--home={home}",)
     settings = parse(flags, os.environ if environment is None else environment)
     if isinstance(settings, SettingsProblem):
         print(settings.message, file=sys.stderr)
         return USAGE
     try:
-        store = _store(settings, make)
-        try:
-            return command(store)
-        finally:
-            store.close()
+        return command(settings)
     except StoreProblem as problem:
         print(problem, file=sys.stderr)
         return PROBLEM

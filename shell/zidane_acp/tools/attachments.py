@@ -11,6 +11,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from returns.result import Failure
 
+from zidane_acp.tools.denied import denial_of
 from zidane_acp.tools.handles import entry, opened, stands
 from zidane_acp.tools.paths import resolve, shown
 from zidane_acp.tools.reading import EMPTY, ROOM, SAMPLE, Binary, text_lines
@@ -144,6 +145,8 @@ def _attachment(what: ReadAttachments, named: _Named, shrink: Shrinker, left: _L
         path = resolve(named.file.path, what.cwd, what.roots)
     except Refused:
         return named.only(f"has a path that cannot be used, {_ONLY_NAME}; give the path of a file.")
+    if denial_of(path, what.cwd, what.denied, what.roots):
+        return named.only(f"is denied by a rule of yours, {_ONLY_NAME}; change the rule, or {_COPY}.")
     if not path.inside:
         return named.only(
             f"lies outside of the workspace, {_ONLY_NAME}; add its folder to the workspace, or {_COPY}."

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Final, NamedTuple
 
 from zidane_acp.tools.arguments import integer, text
+from zidane_acp.tools.denied import denied_by
 from zidane_acp.tools.descent import Place
 from zidane_acp.tools.globs import compiled
 from zidane_acp.tools.handles import listable
@@ -21,11 +22,12 @@ MOST: Final = 1000
 
 
 class _Folder(NamedTuple):
-    """The folder to look in, open, its real path, and the absolute path to show for it."""
+    """The folder to look in, open, its real path, the absolute path to show for it, and what denies a path in it."""
 
     place: Place
     real: str
     show: str
+    denied: Callable[[str], str]
 
 
 @contextlib.contextmanager
@@ -33,7 +35,7 @@ def _folder(call: RunTool) -> Generator[_Folder]:
     path = checked(call, path_argument(call))
     try:
         with listable(path, call.roots) as place:
-            yield _Folder(place, path.real, shown(path, call.cwd))
+            yield _Folder(place, path.real, shown(path, call.cwd), denied_by(call.denied, call.roots))
     except FileNotFoundError:
         raise Refused(f"{path.given} does not exist.") from None
     except NotADirectoryError:
@@ -54,7 +56,7 @@ def _listed(names: Iterable[str], empty: str, hint: str) -> ToolResult:
 def list_files(call: RunTool, stopped: Callable[[], bool]) -> ToolResult:
     """Names below a folder, relative to it; folders end with a slash."""
     with _folder(call) as folder:
-        found = walk(folder.place, folder.real, stopped, integer(call, "depth", 2))
+        found = walk(folder.place, folder.real, stopped, integer(call, "depth", 2), folder.denied)
         names = (f"{one.path}/" if one.folder else one.path for one in found)
         return _listed(names, "[The folder is empty.]", "list a folder below or a smaller depth")
 
@@ -65,7 +67,7 @@ def find_files(call: RunTool, stopped: Callable[[], bool]) -> ToolResult:
     with _folder(call) as folder:
         names = (
             relative(os.path.join(folder.show, one.path), call.cwd)
-            for one in walk(folder.place, folder.real, stopped)
+            for one in walk(folder.place, folder.real, stopped, denied=folder.denied)
             if not one.folder and pattern.fullmatch(one.path)
         )
         return _listed(names, "No file fits the pattern.", "use a narrower pattern")

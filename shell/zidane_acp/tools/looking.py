@@ -5,6 +5,7 @@ from typing import BinaryIO, Final, Literal, NamedTuple, TypeAlias
 
 from returns.result import Failure
 
+from zidane_acp.tools.denied import denial_of
 from zidane_acp.tools.handles import entry, opened, stands
 from zidane_acp.tools.paths import anchor, path_argument, resolve, shown, title
 from zidane_acp.tools.reading import SAMPLE
@@ -35,7 +36,9 @@ def look_at_file(call: RunTool) -> FileSeen:
         # It leads nowhere, so no place outside is shown either; every doubt counts as outside.
         nowhere = os.path.normpath(os.path.join(call.cwd, given))
         return FileSeen(path=ResolvedPath(given, nowhere, False), shown=nowhere, kind="unreadable")
-    found = _found(path, call.roots)
+    # What was denied is not even read for the editor's sake.
+    denied = denial_of(path, call.cwd, call.denied, call.roots)
+    found = _Found("unreadable") if denied else _found(path, call.roots)
     return FileSeen(
         path=path,
         shown=shown(path, call.cwd),

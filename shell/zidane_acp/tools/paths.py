@@ -8,8 +8,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from zidane_acp.tools.arguments import text
+from zidane_acp.tools.denied import denial_of
 from zidane_acp.tools.results import Refused
 from zidane_core.agent import titles
+from zidane_core.agent.denials import refusal
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.work import RunTool
 from zidane_core.data.tools import Location, Preview, ResolvedPath, ToolSpec
@@ -59,9 +61,18 @@ def resolve(given: str, base: str, roots: tuple[str, ...]) -> ResolvedPath:
     return ResolvedPath(given, real, not looping and anchor(real, roots) is not None)
 
 
+def of_call(call: RunTool, given: str, base: str | None = None) -> ResolvedPath:
+    """A path of a call; one that the user denied is refused."""
+    path = resolve(given, base or call.cwd, call.roots)
+    rule = denial_of(path, base or call.cwd, call.denied, call.roots)
+    if rule:
+        raise Refused(refusal(rule))
+    return path
+
+
 def checked(call: RunTool, given: str, base: str | None = None) -> ResolvedPath:
     """The path of a call that is about to run; only the very place that was judged, if it was."""
-    path = resolve(given, base or call.cwd, call.roots)
+    path = of_call(call, given, base)
     if not path.inside and not call.outside:
         raise Refused(f"{given} lies outside the workspace ({path.real}), and this was not allowed.")
     seen = () if call.preview is None else call.preview.paths
@@ -109,8 +120,8 @@ def path_argument(call: RunTool) -> str:
 
 def prepare_path(call: RunTool) -> Preview:
     """What a reading tool will touch."""
-    path = resolve(path_argument(call), call.cwd, call.roots)
-    others = tuple(resolve(given, call.cwd, call.roots) for given in call.paths)
+    path = of_call(call, path_argument(call))
+    others = tuple(of_call(call, given) for given in call.paths)
     paths = (path, *(other for other in others if other.real != path.real))
     line = call.arguments.get("line")
     place = Location(shown(path, call.cwd), int(line) if isinstance(line, int | float) else None)

@@ -20,6 +20,7 @@ import anyio.abc
 
 from zidane_acp.tools import match_lines
 from zidane_acp.tools.arguments import integer, passable, text
+from zidane_acp.tools.denied import denied_by
 from zidane_acp.tools.globs import compiled
 from zidane_acp.tools.guard import Guard
 from zidane_acp.tools.handles import entry, listable, opened
@@ -56,12 +57,14 @@ _RIPGREP_FLAGS: Final = (
 
 
 class _Place(NamedTuple):
-    """Where to search: the real folder, a file in it or None for all, and the absolute folder to show."""
+    """Where to search: the real folder, a file in it or None for all, the absolute folder to show, and what denies an
+    absolute path there."""
 
     folder: str
     file: str | None
     show: str
     roots: tuple[str, ...]
+    denied: Callable[[str], str]
 
     @property
     def path(self) -> ResolvedPath:
@@ -93,12 +96,13 @@ class _Ended(NamedTuple):
 
 def _place(call: RunTool) -> _Place:
     path = checked(call, path_argument(call))
-    show = shown(path, call.cwd)
+    show, denied = shown(path, call.cwd), denied_by(call.denied, call.roots)
     if os.path.isdir(path.real):
-        return _Place(path.real, None, show, call.roots)
+        return _Place(path.real, None, show, call.roots, denied)
     if not os.path.isfile(path.real):
         raise Refused(f"There is no file or folder {path.given}.")
-    return _Place(os.path.dirname(path.real), os.path.basename(path.real), os.path.dirname(show), call.roots)
+    folder, name = os.path.split(path.real)
+    return _Place(folder, name, os.path.dirname(show), call.roots, denied)
 
 
 def _ripgrep(program: str, pattern: str, place: _Place) -> _Child:
@@ -109,7 +113,7 @@ def _python(pattern: str, place: _Place, stopped: Callable[[], bool]) -> _Child:
     if not sys.executable:
         raise Refused("Searching needs ripgrep here; install it, so that `rg` is found.")
     with listable(place.path, place.roots) as top:
-        found = (one.path for one in walk(top, place.folder, stopped) if not one.folder)
+        found = (one.path for one in walk(top, place.folder, stopped, denied=place.denied) if not one.folder)
         paths = [place.file] if place.file else found
         listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
     return _Child((sys.executable, "-I", "-S", match_lines.__file__, pattern), listed)
@@ -248,14 +252,14 @@ async def search(
         raise Refused(f"The search was ended after {SECONDS:g} s; name a smaller folder.") from None
     finally:
         stop.set()
-    ended = await _run(
-        child,
-        place,
-        environment,
-        lambda path: wanted is None or wanted.fullmatch(path) is not None,
-        limit,
-        guard,
-    )
+
+    def fits(path: str) -> bool:
+        # ripgrep knows nothing of what is denied; what it found there is left out here.
+        return (wanted is None or wanted.fullmatch(path) is not None) and not place.denied(
+            os.path.join(place.folder, path)
+        )
+
+    ended = await _run(child, place, environment, fits, limit, guard)
     if program:
         paths = frozenset(match.path for match in ended.matches)
         kept = await anyio.to_thread.run_sync(_straight, place, paths, abandon_on_cancel=True)

@@ -20,7 +20,7 @@ from zidane_acp.tools.collected import Collected
 from zidane_acp.tools.families import MARKER, Process, family
 from zidane_acp.tools.guard import Guard
 from zidane_acp.tools.harmless import is_harmless, reads_repository
-from zidane_acp.tools.paths import checked, resolve, title
+from zidane_acp.tools.paths import checked, of_call, resolve, title
 from zidane_acp.tools.processes import end_family, started
 from zidane_acp.tools.repository import hardened, hardening
 from zidane_acp.tools.results import Refused
@@ -50,7 +50,7 @@ pause = anyio.sleep
 
 def prepare_shell(call: RunTool, environment: Mapping[str, str]) -> Preview:
     """The folder the command runs in, the paths that it is known to read, and whether nothing there changes that."""
-    folder = resolve(text(call, "cwd") or ".", call.cwd, call.roots)
+    folder = of_call(call, text(call, "cwd") or ".")
     touched = _touched(call, folder)
     away = dict.fromkeys(path.real for path in (folder, *touched) if not path.inside)
     return Preview(
@@ -63,7 +63,7 @@ def prepare_shell(call: RunTool, environment: Mapping[str, str]) -> Preview:
 
 
 def _touched(call: RunTool, folder: ResolvedPath) -> tuple[ResolvedPath, ...]:
-    return tuple(resolve(path, folder.real, call.roots) for path in call.paths)
+    return tuple(of_call(call, path, folder.real) for path in call.paths)
 
 
 def _look_again(call: RunTool, folder: str, environment: Mapping[str, str]) -> None:

@@ -98,14 +98,25 @@ def _rules_above(start: str) -> tuple[_Rules, ...]:
     return () if any(_ignored(one, True, rules) for one in folders[:-1]) else rules
 
 
-def walk(top: Place, start: str, stopped: Callable[[], bool], depth: int | None = None) -> Iterator[Found]:
+def _nothing(path: str) -> str:
+    return ""
+
+
+def walk(
+    top: Place,
+    start: str,
+    stopped: Callable[[], bool],
+    depth: int | None = None,
+    denied: Callable[[str], str] = _nothing,
+) -> Iterator[Found]:
     """What lies below a folder in the order of names, each folder before its content, down to `depth` levels.
 
-    `top` is the folder, open, and `start` its real path. Folders that cannot be read count as empty. It ends
+    `top` is the folder, open, and `start` its real path. `denied` says of an absolute path what denies it, and what is
+    denied is left out. Folders that cannot be read count as empty. It ends
     early when `stopped` says so.
     """
     # A stack of open folders, not recursion: trees may be deeper than the interpreter's stack.
-    stack = [_listed(top, start, "", _rules_above(start))]
+    stack = [_listed(top, start, "", _rules_above(start), denied)]
     way = Descent(top)
     try:
         while stack and not stopped():
@@ -120,7 +131,7 @@ def walk(top: Place, start: str, stopped: Callable[[], bool], depth: int | None 
                     place = way.enter(one.path.rpartition("/")[2])
                 except OSError:
                     continue
-                stack.append(_listed(place, start, f"{one.path}/", stack[-1].rules))
+                stack.append(_listed(place, start, f"{one.path}/", stack[-1].rules, denied))
     finally:
         way.close()
 
@@ -132,7 +143,9 @@ class _Folder(NamedTuple):
     rules: tuple[_Rules, ...]
 
 
-def _listed(place: Place, start: str, inside: str, above: tuple[_Rules, ...]) -> _Folder:
+def _listed(
+    place: Place, start: str, inside: str, above: tuple[_Rules, ...], denied: Callable[[str], str]
+) -> _Folder:
     path = os.path.join(start, inside).rstrip(os.sep) or os.sep
     rules = above + _rules(path, place)
     try:
@@ -143,6 +156,8 @@ def _listed(place: Place, start: str, inside: str, above: tuple[_Rules, ...]) ->
     kept = (
         Found(f"{inside}{name}", folder)
         for name, folder in listed
-        if name != ".git" and not _ignored(os.path.join(path, name), folder, rules)
+        if name != ".git"
+        and not _ignored(os.path.join(path, name), folder, rules)
+        and not denied(os.path.join(path, name))
     )
     return _Folder(kept, rules)

@@ -8,7 +8,7 @@ from returns.result import Failure, Result
 
 from zidane_acp.tools.arguments import flag, objects, text
 from zidane_acp.tools.handles import Entry, entry, read_all, replace_all
-from zidane_acp.tools.paths import checked, path_argument, resolve, shown, title
+from zidane_acp.tools.paths import checked, of_call, path_argument, shown, title
 from zidane_acp.tools.results import Refused, why
 from zidane_core import edits
 from zidane_core.agent.work import RunTool
@@ -85,7 +85,7 @@ def prepare_change(call: RunTool, change: Change) -> Preview:
     Outside the roots a change that cannot be made is no failure yet: the model would learn about the
     content of a file before the user was asked.
     """
-    path = resolve(path_argument(call), call.cwd, call.roots)
+    path = of_call(call, path_argument(call))
     locations = (Location(shown(path, call.cwd)),)
     try:
         planned = _planned_now(call, path, change)

@@ -62,9 +62,9 @@ def test_a_folder_swapped_below_one_that_is_open(space: Space, swap: Callable[[s
 async def test_the_folder_named_in_the_call_swapped(
     space: Space, swap: Callable[[str], None], monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:
-    def late(*given: Any) -> Any:
+    def late(*given: Any, **more: Any) -> Any:
         swap("src")
-        return walk(*given)
+        return walk(*given, **more)
 
     monkeypatch.setattr(listing, "walk", late)
     text = await space.text(tool, path="src", **({"pattern": "*"} if tool == "glob" else {}))
