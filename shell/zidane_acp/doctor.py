@@ -126,7 +126,7 @@ def keys(env: Mapping[str, str], store: KeyStore) -> Finding:
         return Finding("good", "Keys", f"found {told}")
     looked = ", ".join(PROVIDERS[name].key_variable or "" for name in DETECTION_ORDER)
     return Finding(
-        "note", "Keys", f"none found; run `zidane-acp login`, set one of {looked}, or use a local Ollama."
+        "note", "Keys", f"none found; set one of {looked}, run `zidane-acp login`, or use a local Ollama."
     )
 
 

@@ -35,7 +35,7 @@ def read(path: Path) -> Kept:
                 return Kept(problem=f"{path} is no regular file; no key is read from it.")
             data = file.read(LONGEST)
         return msgspec.json.decode(data, type=Kept)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Kept()
     except OSError as error:
         return Kept(problem=f"{path} cannot be read: {error.strerror}.")
