@@ -17,7 +17,7 @@ from zidane_core.agent.state import Command, Limits, Options
 from zidane_core.agent.system_prompt import SYSTEM
 from zidane_core.data.auth import AuthStanding
 from zidane_core.data.mcp import McpServerConfig
-from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ThinkingLevel
+from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ModelOption, OptionValue, ThinkingLevel
 from zidane_core.data.rules import Policy
 from zidane_core.data.tools import ToolSpec
 
@@ -215,7 +215,19 @@ def _choice(choice: AcpModelChoice) -> ModelChoice:
         max_output=choice.max_output,
         context_window=choice.context_window,
         image_bytes=choice.image_bytes,
+        options=tuple(_option(option) for option in choice.options),
         made_late=callable(choice.provider),
+    )
+
+
+def _option(option: AcpModelOption) -> ModelOption:
+    return ModelOption(
+        id=option.id,
+        name=option.name,
+        description=option.description or "",
+        values=(OptionValue("on", "On"), OptionValue("off", "Off")),
+        default="on" if option.default else "off",
+        switch=True,
     )
 
 

@@ -22,6 +22,7 @@ SHELL = ("shell", {"command": "touch a"})
 READ = ("read_file", {"path": "a"})
 WRITE = ("write_file", {"path": "a", "content": "x"})
 DOWN = models.Broke(provider_fault("server", "Down.", provider="test"), retryable=True)
+LONG = models.Broke(provider_fault("context_overflow", "Too long.", provider="test"))
 
 SCRIPTS: dict[str, tuple[Policy, tuple[tuple[models.ModelEvent, ...], ...]]] = {
     "text": ("ask", (said("hello"),)),
@@ -36,6 +37,13 @@ SCRIPTS: dict[str, tuple[Policy, tuple[tuple[models.ModelEvent, ...], ...]]] = {
     "bad calls": ("ask", (calls(("nope", {}), ("read_file", {"path": 1})), said("sorry"))),
     "plan": ("ask", (calls(("update_plan", {"entries": []})), said("ok"))),
     "filtered": ("ask", ((models.Finished("content-filter", "no"),),)),
+    "compacts": ("allow-all", (calls(READ), calls(READ), (LONG,), said("summary"), said("done"))),
+    "compacts later": (
+        "allow-all",
+        (calls(READ), calls(READ), (LONG,), (DOWN,), said("short"), said("done")),
+    ),
+    "no summary": ("allow-all", (calls(READ), calls(READ), (LONG,), (models.Finished("stop"),))),
+    "too long": ("allow-all", (calls(READ), calls(READ), (LONG,), said("summary"), (LONG,))),
     "length": ("ask", ((models.TextDelta("a"), models.Finished("length")),)),
     "trust": ("ask", (said("hello"),)),
 }
@@ -88,7 +96,7 @@ def played(name: str, upto: int, store: bool = False) -> tuple[Driver, str, Any,
     policy, rounds = SCRIPTS[name]
     project = name == "trust"
     options = with_(OPTIONS, policy=policy, store=store, project=project, remembers=project)
-    driver, session = ready(options, project=PROJECT if project else None)
+    driver, session = ready(options, {"session": {"compaction": {}}}, project=PROJECT if project else None)
     asked = driver.prompt(session)
     outside = Outside(driver, rounds)
     for _ in range(upto):

@@ -69,21 +69,26 @@ CALLS = st.sampled_from(
         models.Called("z", "nope", "{}"),
     ]
 )
-BROKEN = st.builds(
-    models.Broke,
-    st.just(provider_fault("server", "Down.", provider="test")),
-    st.booleans(),
-    st.sampled_from([None, 0.0, 5.0, 100.0]),
+BROKEN = st.one_of(
+    st.builds(
+        models.Broke,
+        st.just(provider_fault("server", "Down.", provider="test")),
+        st.booleans(),
+        st.sampled_from([None, 0.0, 5.0, 100.0]),
+    ),
+    st.just(models.Broke(provider_fault("context_overflow", "Too long.", provider="test"))),
 )
 SAID = st.sampled_from(
     [
         models.TextDelta("a"),
         models.TextDelta(""),
+        models.TextDelta("long " * 200),
         models.TextDelta("\udc97é"),
         models.ThoughtDelta("hm"),
         models.BlockEnded(models.Opaque("test", "{}")),
         models.ForeignBlock(models.Opaque("test", "[]")),
         models.Used(Usage(3, 4)),
+        models.Used(Usage(2700, 4)),
         models.Warned("No audio."),
     ]
 )
@@ -109,7 +114,23 @@ BLOCKS = st.sampled_from(
         {"type": "text", "text": "/mode plan"},
         {"type": "text", "text": "/usage"},
         {"type": "text", "text": "/init"},
+        {"type": "text", "text": "/compact the rest"},
         {"type": "text", "text": "/mine a"},
+        {"type": "text", "text": "seen", "annotations": {"audience": ["user"], "priority": 0.5}},
+        {"type": "text", "text": "/mode plan", "annotations": {"audience": ["user"]}},
+        {
+            "type": "text",
+            "text": "both",
+            "annotations": {"audience": ["user", "assistant"]},
+            "_meta": {"a": 1},
+        },
+        {"type": "text", "text": "none", "annotations": 7, "_meta": []},
+        {
+            "type": "resource",
+            "resource": {"uri": "file:///a", "blob": "aGk=", "mimeType": "image/png", "_meta": {"b": [2]}},
+            "annotations": {"lastModified": "2026-01-01T00:00:00Z", "_meta": {"c": None}},
+        },
+        {"type": "resource_link", "uri": "file:///project/b", "name": "b", "annotations": {"priority": 1}},
     ]
 )
 ANSWERS = st.sampled_from(
@@ -129,6 +150,11 @@ ANSWERS = st.sampled_from(
                 "isError": True,
             }
         },
+        {
+            "result": {
+                "content": [{"type": "text", "text": "seen", "annotations": {"audience": ["user"]}}],
+            }
+        },
         {"result": {"output": "out", "truncated": True, "exitStatus": {"exitCode": 1}}},
         {"result": {"exitCode": 1, "signal": None}},
         {"result": {"action": "accept", "content": {"answer": "x"}}},
@@ -146,6 +172,7 @@ CAPABILITIES = st.sampled_from(
         {"fs": {"readTextFile": True}, "elicitation": {}},
         {"fs": {"writeTextFile": True}, "elicitation": {"form": {}}},
         {"terminal": True, "session": {"notices": {}}},
+        {"session": {"compaction": {}}},
     ]
 )
 OTHER = models.ModelChoice(value="other", name="Other", provider="second", id="o", thinking=False)
@@ -195,6 +222,7 @@ class Walk(RuleBasedStateMachine):
         capabilities=CAPABILITIES,
         slash=st.booleans(),
         mode=st.sampled_from(["", "build", "plan"]),
+        window=st.sampled_from([None, 3800]),
         ending=st.sampled_from(["quiet", "quiet", "eof", "terminated"]),
     )
     def begin(
@@ -208,11 +236,12 @@ class Walk(RuleBasedStateMachine):
         capabilities: Any,
         slash: bool,
         mode: str,
+        window: int | None,
         ending: Any,
     ) -> None:
         self.options = with_(
             OPTIONS,
-            models=(MODEL, OTHER, LATE),
+            models=(with_(MODEL, context_window=window), OTHER, LATE),
             policy=policy,
             sequential=sequential,
             store=store,
@@ -360,7 +389,7 @@ class Walk(RuleBasedStateMachine):
 
     def shown_and_stored(self, session: str) -> list[tuple[str, Any]] | None:
         """What the client saw of a session and a replay has to show again: everything, but for a card that is still
-        open and a message that is still being streamed. None where not all of it can be on the disk."""
+        open, a message that is still being streamed and a compaction that goes on. None where not all of it can be on the disk."""
         thread = self.driver.connection.agent.threads.get(session)
         if thread is None or session in self.driver.conflicts or thread.phase not in {"open", "cold"}:
             return None
@@ -374,6 +403,7 @@ class Walk(RuleBasedStateMachine):
             for name, state in fold(self.driver.shown.get(session, []), self.driver.terminals)
             if not (block is not None and name.endswith(f" {block.message}"))
             and not (name.startswith("tool ") and state["status"] not in {"completed", "failed"})
+            and not (name.startswith("compaction ") and state["status"] == "in_progress")
         ]
 
     def folder(self, session: str) -> str:

@@ -9,6 +9,7 @@ from support.folding import fold
 
 from zidane_core.agent import records
 from zidane_core.agent.events import CheckedPaths, Failed, ModelDone, Ok, Stopped
+from zidane_core.agent.modes import MODES
 from zidane_core.agent.state import Thread
 from zidane_core.agent.work import CheckPaths, FindThread, LoadThread, Rest, RunModel, Wait
 from zidane_core.data import history, models
@@ -124,6 +125,24 @@ def test_all_of_a_replay_comes_before_the_answer() -> None:
     position = second.frames.index(answered(second, asked))
     later = [frame["params"]["update"]["sessionUpdate"] for frame in second.frames[position + 1 :]]
     assert not {"user_message_chunk", "tool_call", "agent_message_chunk"} & set(later)
+
+
+def test_the_answer_of_a_load_has_no_id_and_no_history() -> None:
+    driver, session = ready(with_(STORED, modes=MODES))
+    conversation(driver, session)
+    result = answered(driver, driver.load(session))["result"]
+    assert result.keys() == {"modes", "configOptions"}
+    assert "change it" not in str(result) and session not in str(result)
+
+
+def test_a_resume_is_answered_with_the_same_fields_as_a_load() -> None:
+    driver, session = ready(with_(STORED, modes=MODES))
+    driver.request("session/set_mode", sessionId=session, modeId="plan")
+    load, resume = (
+        answered(second, second.load(session, method=method))["result"]
+        for second, method in ((driver, "session/load"), (driver, "session/resume"))
+    )
+    assert load == resume and resume["modes"]["currentModeId"] == "plan"
 
 
 def test_after_a_load_the_model_sees_the_earlier_messages() -> None:

@@ -88,6 +88,21 @@ def test_a_new_session_has_its_modes_and_the_complete_list_of_options() -> None:
     assert [one["value"] for one in groups[1]["options"]] == ["other", "late"]
 
 
+def test_choices_are_grouped_only_where_there_is_more_than_one_group() -> None:
+    driver, session = ready(with_(ALL, models=(MODEL, OTHER)))
+    found = options_of(choose(driver, session, "model", "other"))
+    assert found["model"]["options"] == [
+        {"group": "test", "name": "test", "options": [{"value": "test-model", "name": "Test model"}]},
+        {"group": "else", "name": "else", "options": [{"value": "other", "name": "Other model"}]},
+    ]
+    driver, session = ready(with_(ALL, models=(MODEL, RICH)))
+    found = options_of(choose(driver, session, "model", "rich"))
+    assert found["model"]["options"] == [
+        {"value": "test-model", "name": "Test model"},
+        {"value": "rich", "name": "Rich"},
+    ]
+
+
 def test_a_model_brings_its_own_options_and_takes_them_away() -> None:
     driver, session = ready(ALL)
     found = options_of(choose(driver, session, "model", "rich"))

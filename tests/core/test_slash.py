@@ -81,6 +81,21 @@ def test_the_list_comes_behind_the_answer_of_a_new_session_with_hints() -> None:
     assert hints["model"] == {"hint": "[model]"} and hints["help"] is None
 
 
+def test_a_command_that_takes_something_has_a_hint() -> None:
+    host = (Command("count", "Count.", "UP TO"), Command("rest", "Rest."))
+    driver, _ = opened(Project(commands=(REVIEW,)), with_(ALL, commands=host))
+    (update,) = [u for u in driver.updates() if u["sessionUpdate"] == "available_commands_update"]
+    assert {one["name"]: one["input"]["hint"] for one in update["availableCommands"] if "input" in one} == {
+        "model": "[model]",
+        "mode": "[mode]",
+        "thinking": "[off|minimal|low|medium|high]",
+        "compact": "[what to keep]",
+        "init": "[what to mind]",
+        "review": "FILE",
+        "count": "UP TO",
+    }
+
+
 def test_of_one_name_the_built_in_command_wins_then_the_users_then_the_hosts() -> None:
     mine = (replace(REVIEW, name="help"), REVIEW)
     host = (Command("review", "The host's."), Command("count", "Count."), Command("help", "The host's."))

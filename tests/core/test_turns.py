@@ -47,6 +47,20 @@ def test_text_streams_and_the_answer_comes_last() -> None:
     assert driver.frames[-1]["result"]["_meta"]["zidane"]["usage"]["totalTokens"] == 15
 
 
+def test_every_update_names_its_session() -> None:
+    driver, one = ready()
+    two = driver.session("/other")
+    driver.prompt(one)
+    driver.prompt(two)
+    first, second = driver.model_jobs()
+    for text in ("a", "b"):
+        driver.progress(second, models.TextDelta(f"two {text} "))
+        driver.progress(first, models.TextDelta(f"one {text} "))
+    for session, text in ((one, "one a one b "), (two, "two a two b ")):
+        chunks = [u for u in driver.updates(session) if u["sessionUpdate"] == "agent_message_chunk"]
+        assert "".join(chunk["content"]["text"] for chunk in chunks) == text
+
+
 def test_message_ids_are_the_same_in_a_message_and_new_for_the_next() -> None:
     driver, session = ready()
     driver.prompt(session)
@@ -327,6 +341,33 @@ def test_a_repository_s_own_folder_is_never_written_without_a_question(policy: P
     driver.finish(driver.tool_jobs("prepare")[0])
     (question,) = driver.asked()
     assert [o["kind"] for o in driver.open[question]["params"]["options"]] == ["allow_once", "reject_once"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "asked", "runs"),
+    [
+        ("ask", ["write_file", "shell"], ["read_file"]),
+        ("allow-edits", ["shell"], ["read_file", "write_file"]),
+        ("allow-all", [], ["read_file", "write_file", "shell"]),
+        ("read-only", [], ["read_file"]),
+    ],
+)
+def test_the_policy_decides_what_is_asked_for(policy: Policy, asked: list[str], runs: list[str]) -> None:
+    driver, session = ready(with_(OPTIONS, policy=policy))
+    questions: list[str] = []
+    done: list[str] = []
+    driver.prompt(session)
+    for call in (READ, WRITE, SHELL):
+        driver.round(calls(call))
+        while driver.tool_jobs("prepare"):
+            driver.finish(driver.tool_jobs("prepare")[0])
+        questions += [call[0] for _ in driver.asked()]
+        for question in driver.asked():
+            driver.choose(question, "reject_once")
+        done += [driver.jobs[job].name for job in driver.tool_jobs()]
+        for job in driver.tool_jobs():
+            driver.finish(job)
+    assert (questions, done) == (asked, runs)
 
 
 def test_read_only_refuses_changes_without_a_question() -> None:

@@ -406,6 +406,27 @@ async def test_content_length_framing() -> None:
         assert await back.receive() == b"Content-Length: %d\r\n\r\n%b" % (len(answer), answer)
 
 
+async def test_nothing_is_read_before_the_start() -> None:
+    to, source = anyio.create_memory_object_stream[bytes](0)
+    sink, _back = anyio.create_memory_object_stream[bytes](10)
+    taken = anyio.Event()
+
+    async def talk() -> None:
+        await to.send(b'{"jsonrpc":"2.0","id":1,"method":"m"}\n')
+        taken.set()
+
+    connection = create_json_rpc_connection(source, sink, on_request=refuse)
+    with anyio.fail_after(BOUND):
+        async with to, source, sink, _back, anyio.create_task_group() as tasks:
+            tasks.start_soon(talk)
+            await anyio.wait_all_tasks_blocked()
+            assert not taken.is_set()
+            connection.start(tasks)
+            await taken.wait()
+            assert json.loads(await _back.receive())["id"] == 1
+            connection.close()
+
+
 async def test_two_connections_talk_and_a_second_start_is_refused() -> None:
     left, right_source = anyio.create_memory_object_stream[bytes](10)
     right, left_source = anyio.create_memory_object_stream[bytes](10)

@@ -8,12 +8,15 @@ from typing import Any
 
 import anyio
 import pytest
+from support.driver import OPTIONS, Driver, with_
 from support.library import client, opened, prompt
 
 import zidane_acp
 from zidane_acp import (
     AcpModelChoice,
+    AcpModelOption,
     AcpServerOptions,
+    AcpSession,
     JsonRpcError,
     RemoteError,
     create_acp_server,
@@ -21,7 +24,9 @@ from zidane_acp import (
 )
 from zidane_acp.options import choice_of, core_options
 from zidane_acp.ports import Model
+from zidane_core.acp.wire import Implementation
 from zidane_core.data.models import Called, Finished, ModelEvent, ModelRequest, TextDelta
+from zidane_core.data.tools import ToolSpec
 from zidane_core.models.providers import models
 
 
@@ -67,6 +72,66 @@ async def test_a_server_needs_a_model(make: Any) -> None:
         make(AcpServerOptions(models=(choice,), default_model="b"))
     with pytest.raises(ValueError, match="an id of its own"):
         make(AcpServerOptions(models=(choice, choice)))
+
+
+@pytest.mark.anyio
+async def test_the_options_of_a_host_are_in_force() -> None:
+    own = ToolSpec(name="mine", description="Mine.", schema={"type": "object"})
+    model = Echo(DONE)
+    options = AcpServerOptions(
+        provider=model,
+        preset=(own,),
+        system="Work in {cwd}, politely.",
+        info=Implementation(name="host", version="3"),
+        thinking="low",
+    )
+    async with client(options) as (connection, _):
+        told: Any = await connection.request("initialize", {"protocolVersion": 1})
+        assert told["agentInfo"] == {"name": "host", "version": "3"}
+        await prompt(connection, await opened(connection))
+    (request,) = model.requests
+    assert [tool.name for tool in request.tools] == ["mine"]
+    assert request.system.startswith("Work in /, politely.")
+    assert request.thinking == "low"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("default", [False, True])
+async def test_an_option_of_a_model_is_a_select_and_reaches_its_provider(default: bool) -> None:
+    fast = AcpModelOption(id="fast", name="Fast", description="Answers sooner.", default=default)
+    model = Echo(DONE, DONE)
+    options = AcpServerOptions(models=(AcpModelChoice(id="a", provider=model, options=(fast,)),))
+    other = "off" if default else "on"
+    async with client(options) as (connection, _):
+        session = await opened(connection)
+        await prompt(connection, session)
+        answer: Any = await connection.request(
+            "session/set_config_option", {"sessionId": session, "configId": "model.fast", "value": other}
+        )
+        (shown,) = [option for option in answer["configOptions"] if option["id"] == "model.fast"]
+        assert (shown["type"], shown["name"], shown["currentValue"]) == ("select", "Fast", other)
+        assert [choice["value"] for choice in shown["options"]] == ["on", "off"]
+        await prompt(connection, session)
+    chosen = [[(name, value.value) for name, value in request.options] for request in model.requests]
+    assert chosen == [[("fast", "on" if default else "off")], [("fast", other)]]
+
+
+def test_an_open_session_is_an_acp_session() -> None:
+    driver = Driver(with_(OPTIONS, policy="allow-all"))
+    driver.initialize()
+    session = driver.session("/project", additionalDirectories=["/more"])
+    driver.request("session/set_config_option", sessionId=session, configId="thought_level", value="high")
+    driver.prompt(session, "hello")
+    state = driver.connection.agent.threads.get(session)
+    assert isinstance(state, AcpSession)
+    assert (state.id, state.cwd, state.roots) == (session, "/project", ("/project", "/more"))
+    assert (state.settings.thinking, state.phase) == ("high", "open")
+    assert state.turn is not None
+    driver.round((TextDelta("hi"), Finished("stop")))
+    state = driver.connection.agent.threads.get(session)
+    assert state is not None and state.turn is None
+    driver.request("session/close", sessionId=session)
+    assert session not in driver.connection.agent.threads
 
 
 @pytest.mark.anyio

@@ -1,5 +1,6 @@
 """The agent as a child process: descriptors, signals, the end of everything it started."""
 
+import json
 import os
 import signal
 import subprocess
@@ -259,3 +260,50 @@ def test_a_thread_that_hangs_does_not_keep_the_process(tmp_path: Path) -> None:
     )
     assert done.returncode == 0
     assert b"HANGS" in done.stderr
+
+
+HOST = """
+import os, sys
+from zidane_acp import AcpServerOptions, StdioOptions, run_acp_stdio_server
+from zidane_acp.models.offline import OfflineModel
+server = AcpServerOptions(provider=OfflineModel())
+given = {given}
+sys.exit(run_acp_stdio_server(given))
+"""
+
+
+def test_a_host_serves_its_agent_on_the_standard_streams(tmp_path: Path) -> None:
+    path = tmp_path / "host.py"
+    path.write_text(HOST.format(given="server"))
+    done = subprocess.run(
+        [COMMAND[0], str(path)], input=INITIALIZE, capture_output=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["result"]["protocolVersion"] == 1
+
+
+def test_a_host_chooses_descriptors_framing_bound_and_trace(tmp_path: Path) -> None:
+    path, trace = tmp_path / "host.py", tmp_path / "trace"
+    to, source = os.pipe()
+    back, sink = os.pipe()
+    options = (
+        f"StdioOptions(server=server, input={to}, output={sink}, framing='content-length', max_frame=500, "
+        f"trace={str(trace)!r})"
+    )
+    path.write_text(HOST.format(given=options))
+    child = subprocess.Popen([COMMAND[0], str(path)], pass_fds=(to, sink), stdout=subprocess.PIPE)
+    os.close(to)
+    os.close(sink)
+    with child, os.fdopen(source, "wb", buffering=0) as out, os.fdopen(back, "rb") as answers:
+        for body in (
+            INITIALIZE.strip(),
+            b'{"jsonrpc":"2.0","id":1,"method":"m","params":["' + b"x" * 600 + b'"]}',
+        ):
+            out.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        out.close()
+        frames = answers.read()
+        assert child.stdout is not None and child.stdout.read() == b""
+        assert child.wait(10) == 0
+    assert frames.count(b"Content-Length: ") == 2
+    assert b'"protocolVersion":1' in frames and b"-32600" in frames
+    assert {json.loads(line)["dir"] for line in trace.read_text().splitlines()} == {"in", "out"}

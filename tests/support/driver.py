@@ -13,12 +13,14 @@ import msgspec
 from msgspec.structs import replace
 from support.disk import Disk
 from support.folding import fold
+from support.sent import as_shown, matches
 
 from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received, Server
 from zidane_core.acp.speak import speak
 from zidane_core.acp.step import begin, step
 from zidane_core.acp.wire import Implementation
 from zidane_core.agent import pages
+from zidane_core.agent.budget import size_of
 from zidane_core.agent.editor_files import digest
 from zidane_core.agent.effects import Exit, Journal, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
@@ -80,7 +82,14 @@ from zidane_core.data.tools import Diff, Preview, ResolvedPath, ToolResult
 MODEL = models.ModelChoice(value="test-model", name="Test model", provider="test", id="test-model")
 OPTIONS = Options(models=(MODEL,), default_model="test-model", tools=ACP_DEFAULT, system="Work in {cwd}.")
 SERVER = Server(info=Implementation(name="zidane-acp", version="0"))
-TURN_UPDATES = {"agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"}
+TURN_UPDATES = {
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "tool_call",
+    "tool_call_update",
+    "plan",
+    "compaction_update",
+}
 DONE = {"completed", "failed"}
 SETUPS = CheckPaths | FindThread | LoadThread | ListThreads | DeleteThread
 HANDS = {
@@ -166,7 +175,9 @@ class Driver:
         self.answers: dict[tuple[str, Any], dict[str, Any]] = {}
         self.prompts: dict[str, int] = {}
         self.order: dict[str, list[Any]] = {}
+        self.said: dict[str, list[list[dict[str, Any]]]] = {}
         self.cards: dict[str, dict[str, str]] = {}
+        self.compactions: dict[str, dict[str, str]] = {}
         self.stopping: set[str] = set()
         self.refused: Any = None
         self.files: dict[str, str] = {}
@@ -180,6 +191,7 @@ class Driver:
         self.exit: int | None = None
         self.last_id = 0
         self.events = 0
+        self.replays_every = 1
 
     # In ------------------------------------------------------------------------------------------
 
@@ -211,6 +223,8 @@ class Driver:
                 e for e in thread.log if isinstance(e, history.UserSaid) and e.message not in heard | stored
             ]
             heard.update(entry.message for entry in said)
+            for entry in said:
+                self._check_said(thread.id, entry)
             if self._is_replay(known, thread, frames):
                 self.shown[thread.id] = []
             elif self._is_resumed(known, thread):
@@ -267,6 +281,12 @@ class Driver:
     def _stored(self, session: str) -> list[history.Entry]:
         return [entry_of(text) for text in self.disk.entries.get(session, ())]
 
+    def _check_said(self, session: str, entry: history.UserSaid) -> None:
+        """What is shown of a prompt is what its client sent, with the hints of its blocks."""
+        shown = [update["content"] for update in self._as_updates(session, entry)]
+        sent = self.said.get(session, [])
+        assert any(matches(shown, blocks) for blocks in sent), f"shown otherwise than sent:\n{shown}\n{sent}"
+
     def _forget(self, thread: Thread) -> None:
         """A prompt was refused: its turn never started."""
         known = {entry.message for entry in thread.log if isinstance(entry, history.UserSaid)}
@@ -311,6 +331,7 @@ class Driver:
         if method == "session/prompt":
             self.prompts[prompt_of] = self.prompts.get(prompt_of, 0) + 1
             self.order.setdefault(prompt_of, []).append(request_id)
+            self.said.setdefault(prompt_of, []).append([as_shown(block) for block in params["prompt"]])
         self.send({"id": request_id, "method": method, "params": params})
         return request_id
 
@@ -728,11 +749,14 @@ class Driver:
         assert not self.made, f"terminals were not released: {self.made}"
         open_cards = [call for call, status in self.cards.get(session, {}).items() if status not in DONE]
         assert not open_cards, f"cards still open at the answer: {open_cards}"
+        assert "in_progress" not in self.compactions.get(session, {}).values(), "a compaction is still open"
 
     def _update(self, session: str, update: dict[str, Any]) -> None:
         kind = update["sessionUpdate"]
         if kind in TURN_UPDATES and not self._is_replayed(session):
             assert self.prompts.get(session, 0) > 0, f"an update after the answer: {update}"
+        if kind == "compaction_update":
+            self._compaction(session, update)
         cards = self.cards.setdefault(session, {})
         if self._is_replayed(session):
             if kind == "tool_call":
@@ -749,6 +773,17 @@ class Driver:
             if update.get("status") in DONE:
                 assert "rawOutput" in update and "content" in update, update
 
+    def _compaction(self, session: str, update: dict[str, Any]) -> None:
+        """In progress, then one end; a replay may show the end alone."""
+        known = self.compactions.setdefault(session, {})
+        name, status = update["compactionId"], update["status"]
+        assert ("summary" in update) == (status == "completed"), update
+        assert ("error" in update) == (status == "failed"), update
+        if not self._is_replayed(session):
+            expected = None if status == "in_progress" else "in_progress"
+            assert known.get(name) == expected, (known, update)
+        known[name] = status
+
     def _is_replayed(self, session: str) -> bool:
         """Whether a load of this session waits for its answer."""
         waiting = self.waiting.keys() - self.answers.keys()
@@ -763,14 +798,23 @@ class Driver:
         )
         assert {open_table[number].key for number in wanted} == set(self.connection.ids)
         for thread in self.connection.agent.threads.values():
-            assert view_of(thread.log).messages == thread.view.messages, "the view is not the log's"
+            again = view_of(thread.log)
+            assert (again.messages, again.mark, again.size) == (
+                thread.view.messages,
+                thread.view.mark,
+                thread.view.size,
+            ), "the view is not the log's"
+            assert thread.view.size == sum(map(size_of, thread.view.messages)), (
+                "the size is not the messages'"
+            )
             if not (thread.turn or thread.prompts or thread.store.saving or thread.store.pause):
                 assert thread.id not in self.leases, "an idle session keeps its lease"
         for session in self.leases:
             known = self.connection.agent.threads.get(session)
             on_its_way = any(save.session == session for save in self.saves.values())
             assert known is not None or on_its_way, "a session that is gone keeps its lease"
-        self.check_replay()
+        if self.events % self.replays_every == 0:
+            self.check_replay()
 
     # Looking -------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from mcp.shared.exceptions import UrlElicitationRequiredError
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     UNSUPPORTED_PROTOCOL_VERSION,
+    Annotations,
     AudioContent,
     BlobResourceContents,
     CallToolResult,
@@ -70,7 +71,13 @@ def everything() -> CallToolResult:
                 resource=BlobResourceContents(uri="file:///b.png", mime_type="image/png", blob=PIXEL)
             ),
             EmbeddedResource(resource=BlobResourceContents(uri="file:///c.bin", blob="AAAA")),
-            ResourceLink(uri="file:///d.txt", name="d", title="D", size=4),
+            ResourceLink(
+                uri="file:///d.txt",
+                name="d",
+                title="D",
+                size=4,
+                annotations=Annotations(audience=["user"], priority=0.5, last_modified="2026-01-01"),
+            ),
         ]
     )
 

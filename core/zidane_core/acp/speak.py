@@ -81,6 +81,8 @@ def _tell(connection: Connection, told: done.Tell) -> Spoken:
     if thread is not None and not thread.outlet:
         return connection, ()
     update = _UPDATES[type(told.shown)](connection, thread, told.shown)
+    if update is None:
+        return connection, ()
     params = {"sessionId": told.thread, "update": update}
     return connection, (done.Send(jsonrpc.encode_notification("session/update", params)),)
 
@@ -126,6 +128,40 @@ def _notice(connection: Connection, thread: Thread | None, shown: done.NoticeSho
     )
 
 
+def _compaction(connection: Connection, thread: Thread | None, shown: done.CompactionShown) -> object:
+    session = None if connection.capabilities is None else connection.capabilities.session
+    if session is not None and session.compaction is not None:
+        return wire.CompactionUpdate(
+            compaction_id=shown.id,
+            status=shown.status,
+            summary=(wire.TextContent(text=shown.summary),) if shown.summary else msgspec.UNSET,
+            error=shown.error or msgspec.UNSET,
+        )
+    # Other clients get one line at the end, told apart like a notice; unlike one it is replayed at its place.
+    line = _COMPACTIONS.get(shown.status)
+    if line is None:
+        return None
+    severity, kind, text = line
+    return wire.AgentMessageChunk(
+        content=wire.TextContent(text=text.format(error=shown.error)),
+        message_id=shown.id,
+        meta={"zidane": {"notice": severity, "kind": kind}},
+    )
+
+
+_COMPACTIONS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
+    {
+        "completed": (
+            "info",
+            "compaction",
+            "The conversation was summarised for the model, to make room. What is above stays here.\n\n",
+        ),
+        "failed": ("warning", "compaction_failed", "The conversation could not be summarised. {error}\n\n"),
+    }
+)
+"""By status: the severity, the kind and the words; nothing is said of other ones."""
+
+
 def _usage(connection: Connection, thread: Thread | None, shown: done.UsageShown) -> object:
     cost = None if shown.cost is None else wire.Cost(amount=shown.cost, currency="USD")
     return wire.UsageUpdate(used=shown.used, size=shown.size, cost=cost)
@@ -155,7 +191,7 @@ def _title(connection: Connection, thread: Thread | None, shown: done.TitleShown
     return wire.SessionInfoUpdate(title=shown.title)
 
 
-# Any: each function takes the record type of its key, which a dict type cannot say.
+# Any: each function takes the record type of its key, which a dict type cannot say. None: this client is told nothing.
 _UPDATES: Final[Mapping[type, Callable[[Connection, Thread | None, Any], object]]] = MappingProxyType(
     {
         done.ContentShown: _content,
@@ -164,6 +200,7 @@ _UPDATES: Final[Mapping[type, Callable[[Connection, Thread | None, Any], object]
         done.PlanShown: _plan,
         done.NoticeShown: _notice,
         done.UsageShown: _usage,
+        done.CompactionShown: _compaction,
         done.OptionsShown: _options,
         done.ModeShown: _mode,
         done.CommandsShown: _commands,

@@ -165,7 +165,7 @@ def ended(call: Call) -> tuple[Effect, ...]:
 def _fit(part: Part, limit: int) -> Part:
     if not isinstance(part, Text):
         return part
-    return Text(bounded(clean(part.text), limit, "both"))
+    return replace(part, text=bounded(clean(part.text), limit, "both"))
 
 
 def _raw(result: ToolResult, shown: tuple[Part | Diff, ...]) -> dict[str, object]:

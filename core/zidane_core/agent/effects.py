@@ -113,7 +113,7 @@ class Chunk(msgspec.Struct, frozen=True, gc=False, tag="chunk"):
 
 
 class ContentShown(msgspec.Struct, frozen=True, gc=False, tag="content_shown"):
-    """A piece of a message that is no text."""
+    """A piece of a message that is more than text."""
 
     kind: Literal["user", "agent", "thought"]
     message: str

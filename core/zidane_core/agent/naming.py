@@ -15,6 +15,7 @@ from zidane_core.agent.moves import Moved
 from zidane_core.agent.state import Options, Thread
 from zidane_core.agent.titles import shortened, visible
 from zidane_core.agent.work import RunModel
+from zidane_core.convert.hints import for_model
 from zidane_core.data import history, models
 from zidane_core.data.content import Part, Text
 from zidane_core.data.outcome import Usage
@@ -44,7 +45,7 @@ def name(options: Options, thread: Thread) -> Moved:
 
 
 def _is_prompt(entry: history.Entry, options: Options, thread: Thread) -> TypeGuard[history.UserSaid]:
-    return isinstance(entry, history.UserSaid) and not slash.is_aside(options, thread, entry.parts)
+    return isinstance(entry, history.UserSaid) and not slash.is_aside(options, thread, for_model(entry.parts))
 
 
 def from_prompt(parts: tuple[Part, ...]) -> str:
@@ -103,7 +104,9 @@ def _excerpts(options: Options, thread: Thread) -> tuple[str, str]:
     prompt = answer = ""
     for entry in thread.log:
         if not prompt and _is_prompt(entry, options, thread):
-            prompt = " ".join(part.text for part in entry.parts if isinstance(part, Text))[:EXCERPT]
+            prompt = " ".join(part.text for part in for_model(entry.parts) if isinstance(part, Text))[
+                :EXCERPT
+            ]
         elif isinstance(entry, history.TextSaid) and prompt:
             answer = entry.text[:EXCERPT]
             break

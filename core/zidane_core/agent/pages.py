@@ -28,6 +28,12 @@ class Pages(msgspec.Struct, Generic[T], frozen=True, gc=False):
         yield from self.tail
 
 
+def of(items: tuple[T, ...]) -> Pages[T]:
+    """The sequence of these items."""
+    whole = len(items) // PAGE * PAGE
+    return Pages(tuple(items[at : at + PAGE] for at in range(0, whole, PAGE)), items[whole:])
+
+
 def append(pages: Pages[T], item: T) -> Pages[T]:
     """The sequence with one more item."""
     tail = (*pages.tail, item)

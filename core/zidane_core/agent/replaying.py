@@ -11,6 +11,7 @@ from typing import Any, Final
 from zidane_core.agent import repairing, reports
 from zidane_core.agent.effects import (
     Chunk,
+    CompactionShown,
     ContentShown,
     Effect,
     ModeShown,
@@ -39,14 +40,20 @@ def whole(thread: Thread) -> tuple[Effect, ...]:
 
 
 def _running(thread: Thread) -> tuple[Effect, ...]:
-    """The block that is being streamed, and the cards of calls that are not done."""
+    """The block that is being streamed, the cards of calls that are not done, the compaction that goes on."""
     turn = thread.turn
     if turn is None:
         return ()
     block = turn.open
     said = () if block is None else (Chunk(thread.id, block.kind, block.message, whole_text(block.text)),)
     cards = (call.shown for call in turn.calls if call.phase != "done")
-    return (*said, *(Tell(thread.id, card) for card in cards if card is not None))
+    compaction = turn.compaction
+    shortens = (
+        (Tell(thread.id, CompactionShown(compaction.id, "in_progress")),)
+        if compaction is not None and compaction.id
+        else ()
+    )
+    return (*said, *(Tell(thread.id, card) for card in cards if card is not None), *shortens)
 
 
 def _nothing(thread: str, entry: history.Entry) -> tuple[Effect, ...]:
@@ -56,7 +63,7 @@ def _nothing(thread: str, entry: history.Entry) -> tuple[Effect, ...]:
 def _user(thread: str, entry: history.UserSaid) -> tuple[Effect, ...]:
     return tuple(
         Chunk(thread, "user", entry.message, part.text)
-        if isinstance(part, Text)
+        if isinstance(part, Text) and part.hints is None
         else Tell(thread, ContentShown("user", entry.message, part))
         for part in entry.parts
     )
@@ -89,5 +96,6 @@ _SHOW: Final[Mapping[type, Callable[[str, Any], tuple[Effect, ...]]]] = MappingP
         history.PlanSet: _told(lambda entry: PlanShown(entry.entries)),
         history.TitleSet: _told(lambda entry: TitleShown(entry.title)),
         history.SettingChanged: _setting,
+        history.Compacted: _told(lambda entry: CompactionShown(entry.id, "completed", summary=entry.summary)),
     }
 )

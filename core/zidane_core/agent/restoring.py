@@ -37,6 +37,11 @@ def _ended(options: Options, thread: Thread, entry: history.TurnEnded) -> Thread
     return replace(thread, context=entry.context) if entry.context else thread
 
 
+def _uncounted(options: Options, thread: Thread, entry: history.Compacted | history.Shortened) -> Thread:
+    """The model sees less than was counted; how much less is known after its next answer."""
+    return replace(thread, context=0)
+
+
 def _plan(options: Options, thread: Thread, entry: history.PlanSet) -> Thread:
     return replace(thread, plan=entry.entries)
 
@@ -60,6 +65,8 @@ _RESTORE: Final[Mapping[type, Callable[[Options, Thread, Any], Thread]]] = Mappi
         history.UserSaid: _user,
         history.CallMade: _called,
         history.TurnEnded: _ended,
+        history.Shortened: _uncounted,
+        history.Compacted: _uncounted,
         history.PlanSet: _plan,
         history.TitleSet: _title,
         history.Granted: _granted,

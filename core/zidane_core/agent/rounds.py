@@ -6,33 +6,61 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, calls, features, moves, offering, pump, retry, system_prompt
+from zidane_core.agent import (
+    blocks,
+    budget,
+    calls,
+    features,
+    log,
+    moves,
+    offering,
+    pump,
+    retry,
+    system_prompt,
+)
 from zidane_core.agent.effects import Effect, Start, Tell, UsageShown
 from zidane_core.agent.events import Progress
 from zidane_core.agent.local_machine import failed
 from zidane_core.agent.model_names import chosen
 from zidane_core.agent.moves import Moved
-from zidane_core.agent.state import Options, Thread, Turn
+from zidane_core.agent.state import Compaction, Options, Thread, Turn
 from zidane_core.agent.work import RunModel, Wait
 from zidane_core.convert.outcome import outcome_to_stop_reason
 from zidane_core.data import history, models
-from zidane_core.data.outcome import Outcome, Usage
-from zidane_core.faults import provider_fault
+from zidane_core.data.outcome import FinishReason, Outcome, Usage
+from zidane_core.faults import Fault, provider_fault
 from zidane_core.models.pricing import added
 
 
-def start(options: Options, thread: Thread, turn: Turn) -> Moved:
-    """Ask the model: the next round, or the same one again after a failure."""
+def request(options: Options, thread: Thread) -> models.ModelRequest:
+    """What the model is asked next."""
     model = chosen(options, thread)
-    request = models.ModelRequest(
+    return models.ModelRequest(
         model=model,
         system=system_prompt.text(options, thread),
         messages=tuple(thread.view.messages),
         tools=offering.tools_of(options, thread),
         thinking=thread.settings.thinking if model.thinking else "off",
-        max_tokens=model.max_output,
+        max_tokens=budget.max_tokens(model),
         options=features.of_request(thread, model),
     )
+
+
+def fits(thread: Thread, asked: models.ModelRequest) -> bool:
+    """Whether the model has room for a request and its answer, as far as is known."""
+    limit = budget.limit(asked.model)
+    if limit is None:
+        return True
+    around = budget.size_around(asked.system, asked.tools)
+    return budget.tokens(thread.view.counted, thread.view.size, around) <= limit
+
+
+def start(options: Options, thread: Thread, turn: Turn) -> Moved:
+    """Ask the model: the next round, or the same one again after a failure. Where the request does not fit, room is made
+    for it first; once, since an estimate must not refuse what the model may take."""
+    asked = request(options, thread)
+    if options.compacts and not turn.compacted and not fits(thread, asked):
+        return shorten(thread, turn, "full"), ()
     thread, job = moves.key(thread)
     turn = replace(
         turn,
@@ -46,7 +74,16 @@ def start(options: Options, thread: Thread, turn: Turn) -> Moved:
         broke=None,
         round_usage=None,
     )
-    return replace(thread, turn=turn), (Start(job, RunModel(request, thread.id)),)
+    return replace(thread, turn=turn), (Start(job, RunModel(asked, thread.id)),)
+
+
+def shorten(
+    thread: Thread, turn: Turn, cause: Literal["full", "overflow"], broke: models.Broke | None = None
+) -> Thread:
+    """The conversation is to be shortened (`compacting`), and the model asked then."""
+    compaction = Compaction(cause=cause, broke=broke)
+    turn = replace(turn, phase="compact", job="", compaction=compaction, compacted=True)
+    return replace(thread, turn=turn)
 
 
 # Streaming -----------------------------------------------------------------------------------------
@@ -150,30 +187,31 @@ _CHANGES: Final[Mapping[type, Callable[[Options, Thread, Turn, Any], Moved]]] = 
 def ended(options: Options, thread: Thread, turn: Turn, broke: models.Broke | None) -> Moved:
     """The model job is over, by itself or by a failure."""
     thread, turn = blocks.close(thread, turn)
-    turn = replace(turn, job="", usage=_sum(turn.usage, turn.round_usage or Usage()))
+    turn = replace(turn, job="", usage=summed(turn.usage, turn.round_usage or Usage()))
     thread = replace(thread, turn=turn)
     thread, usage = _show_usage(options, thread, turn)
-    broke = broke or turn.broke or _unfinished(chosen(options, thread).provider, turn)
+    broke = broke or turn.broke or unfinished(chosen(options, thread).provider, turn.finish)
     if turn.stopping:
         return thread, usage
     thread, effects = _failed(options, thread, turn, broke) if broke else _done(options, thread, turn)
     return thread, (*usage, *effects)
 
 
-def _unfinished(provider: str, turn: Turn) -> models.Broke | None:
+def unfinished(provider: str, finish: FinishReason | None) -> models.Broke | None:
     """The fault of a round that ended without an end, or with an error that has no words."""
-    if turn.finish is None:
+    if finish is None:
         text = "The model's answer stopped without an end; ask again."
-    elif turn.finish == "error":
+    elif finish == "error":
         text = "The model ended its answer with an error; ask again, or choose another model."
     else:
         return None
-    return models.Broke(
-        provider_fault("bad_response", text, provider=provider), retryable=turn.finish is None
-    )
+    return models.Broke(provider_fault("bad_response", text, provider=provider), retryable=finish is None)
 
 
 def _failed(options: Options, thread: Thread, turn: Turn, broke: models.Broke) -> Moved:
+    overflows = is_overflow(broke.fault) and not turn.said
+    if overflows and options.compacts and not turn.compacted:
+        return shorten(thread, turn, "overflow", broke), ()
     again = (
         None
         if turn.said
@@ -186,12 +224,31 @@ def _failed(options: Options, thread: Thread, turn: Turn, broke: models.Broke) -
         turn = replace(turn, phase="retry", tries=turn.tries + 1, job=job)
         return replace(thread, turn=turn), (*told, Start(job, Wait(again.seconds)))
     fault = retry.cut(broke.fault) if turn.said else broke.fault
+    if overflows and turn.compacted:
+        fault = too_long(fault, chosen(options, thread))
     thread, effects = drop_calls(options, thread, "The call was not run: the model's answer was cut off.")
     return _answer(thread, replace(_turn(thread, turn), fault=fault)), effects
 
 
+def is_overflow(fault: Fault) -> bool:
+    """Whether a request was longer than the model takes."""
+    return (fault.data or {}).get("kind") == OVERFLOW
+
+
+OVERFLOW: Final = "context_overflow"
+
+
+def too_long(fault: Fault, model: models.ModelChoice) -> Fault:
+    """The fault of a conversation that cannot be made short enough."""
+    text = (
+        f"The conversation is too long for {model.name} and could not be shortened enough. "
+        "Start a new session, or choose a model with a larger window."
+    )
+    return Fault(fault.code, text, fault.data)
+
+
 def _done(options: Options, thread: Thread, turn: Turn) -> Moved:
-    thread, turn = blocks.flush(thread, replace(turn, tries=0))
+    thread, turn = blocks.flush(thread, replace(turn, tries=0, compacted=False))
     if turn.finish == "content-filter":
         return _refused(options, replace(thread, turn=turn), turn)
     if turn.calls:
@@ -252,7 +309,8 @@ def next_round(options: Options, thread: Thread, turn: Turn) -> Moved:
 # Usage ---------------------------------------------------------------------------------------------
 
 
-def _sum(a: Usage, b: Usage) -> Usage:
+def summed(a: Usage, b: Usage) -> Usage:
+    """The tokens of both."""
     return Usage(
         a.input + b.input,
         a.output + b.output,
@@ -267,7 +325,13 @@ def _show_usage(options: Options, thread: Thread, turn: Turn) -> Moved:
     model, used = chosen(options, thread), turn.round_usage
     if used is None:
         return thread, ()
-    thread = replace(thread, context=used.input + used.output, cost=added(thread.cost, model.price, used))
+    context = used.input + used.output
+    thread = replace(
+        thread,
+        context=context,
+        cost=added(thread.cost, model.price, used),
+        view=log.counted(thread.view, context),
+    )
     if model.context_window is None:
         return thread, ()
     return thread, (Tell(thread.id, UsageShown(thread.context, model.context_window, thread.cost)),)

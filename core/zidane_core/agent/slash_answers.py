@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import blocks, model_names, moves, settings, slash
+from zidane_core.agent import blocks, compacting, model_names, moves, settings, slash
 from zidane_core.agent.effects import Start
 from zidane_core.agent.events import Failed, JobOutcome, Ok
 from zidane_core.agent.moves import Moved
@@ -130,8 +130,9 @@ def _choices(options: Options, thread: Thread, option: str, command: str) -> str
 def _usage(options: Options, thread: Thread, turn: Turn, rest: str) -> Moved:
     size = model_names.chosen(options, thread).context_window
     of = "" if size is None else f" of {size:,} ({thread.context / size:.0%})"
-    context = f"{thread.context:,}{of} tokens" if thread.context else "nothing was sent yet"
     total = _total(thread)
+    uncounted = "nothing was sent yet" if total == Usage() else "known after the next answer"
+    context = f"{thread.context:,}{of} tokens" if thread.context else uncounted
     cached = f", {total.cached_read:,} of them from the cache" if total.cached_read else ""
     cost = "not known" if thread.cost is None else f"${thread.cost:.4f}"
     lines = (
@@ -183,6 +184,7 @@ _ANSWERS: Final[Mapping[str, Callable[[Options, Thread, Turn, str], Moved]]] = M
         "model": _model,
         "mode": _mode,
         "thinking": _thinking,
+        "compact": compacting.by_hand,
         "usage": _usage,
         "mcp": _servers,
         "help": _help,

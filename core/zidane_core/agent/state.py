@@ -201,6 +201,27 @@ TurnPhase: TypeAlias = Literal[
 ]
 
 
+class Compaction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The conversation is being shortened for the model.
+
+    `cause`: a request would not fit, a provider said that one did not (`broke`), or the user asked for it. While nothing was
+    begun `id` is empty. The first `upto` messages of the view are summarised by the turn's job, unless that is a wait
+    before another try (`waiting`); `goal` is how many estimated tokens all messages may have, `said` the summary so far.
+    """
+
+    cause: Literal["full", "overflow", "asked"]
+    instructions: str = ""
+    id: str = ""
+    upto: int = 0
+    goal: int = 0
+    tries: int = 0
+    waiting: bool = False
+    said: Growing = Growing()
+    usage: Usage | None = None
+    finish: FinishReason | None = None
+    broke: Broke | None = None
+
+
 class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The running prompt of a thread.
 
@@ -209,6 +230,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     stopping. `stopping` is why no new work may start; `expired` that the bound has passed.
     `posed` is a question to the user in plain text, with which the turn ends. `aside`: a slash command that the agent answers
     by itself, so that the model sees nothing of the turn; `picked` is the model that it waits for.
+    `compaction` is what goes on in the phase `compact`; `compacted` that room was made for the running model request, which
+    is done once.
     `value` is the answer of a turn that has ended and waits until it is stored. `journal` is the wait before the
     open block goes to the journal.
     """
@@ -240,6 +263,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     posed: str = ""
     aside: bool = False
     picked: str = ""
+    compaction: Compaction | None = None
+    compacted: bool = False
     usage: Usage = Usage()
     round_usage: Usage | None = None
     journal: Key = ""

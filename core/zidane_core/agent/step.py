@@ -10,6 +10,7 @@ from zidane_core import buckets
 from zidane_core.agent import (
     calls,
     choosing,
+    compacting,
     deciding,
     gathering,
     inquiries,
@@ -126,6 +127,8 @@ def _progressed(agent: Agent, event: Progressed) -> Step:
     turn = thread.turn
     if turn is None or turn.stopping:
         return agent, ()
+    if event.key == turn.job and turn.phase == "compact":
+        return _put(agent, thread, (compacting.progress(thread, turn, event.batch), ()))
     if event.key == turn.job:
         return _put(agent, thread, _streamed(agent.options, thread, event))
     found = _call(turn, event.key)
@@ -238,6 +241,8 @@ _THREAD_JOBS: Final[
 
 
 def _turn_job_ended(options: Options, thread: Thread, turn: Turn, outcome: JobOutcome) -> Moved:
+    if turn.phase == "compact":
+        return compacting.ended(options, thread, turn, outcome)
     if turn.phase == "command":
         return slash_answers.provider_made(options, thread, turn, outcome)
     if turn.phase == "retry":

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from zidane_core.agent import (
     blocks,
     calls,
+    compacting,
     gathering,
     inquiries,
     lanes,
@@ -156,6 +157,8 @@ def _settle_once(options: Options, thread: Thread) -> Moved:
         return thread, (*named, *begun)
     if turn.phase == "gather":
         return gathering.advance(options, thread, turn)
+    if turn.phase == "compact" and turn.compaction is not None and not turn.job:
+        return compacting.make_room(options, thread, turn, turn.compaction)
     if turn.phase == "answer":
         return _end(options, thread, turn)
     if turn.phase == "tools" and all(call.phase == "done" for call in turn.calls):
@@ -186,12 +189,13 @@ _SETTLE_CLOSED: Final[Mapping[str, Callable[[Options, Thread], Moved]]] = Mappin
 
 def _end(options: Options, thread: Thread, turn: Turn) -> Moved:
     """The work of the turn is over. A turn that was told to stop is cancelled, whatever it was doing."""
-    effects: tuple[Effect, ...] = ()
+    effects = compacting.dropped(thread, turn)
     if turn.posed:
         # The model has been told that the user was asked, so they are, even when the turn ends some other way.
-        thread, effects = blocks.say(thread, turn, "agent", (turn.posed,))
+        thread, said = blocks.say(thread, turn, "agent", (turn.posed,))
+        effects = (*effects, *said)
         turn = replace(thread.turn or turn, posed="")
-    thread, turn = blocks.close(thread, turn)
+    thread, turn = blocks.close(thread, replace(turn, compaction=None))
     thread = replace(thread, turn=turn)
     for call in turn.calls:
         if call.phase != "done" and thread.turn is not None:

@@ -17,6 +17,7 @@ from zidane_core.acp.wire.content import (
     TextResourceContents,
     UnknownBlock,
 )
+from zidane_core.convert.hints import hints_of
 from zidane_core.convert.names import name_of
 from zidane_core.data.content import Audio, Document, Image, Link, Part, Text
 
@@ -31,14 +32,23 @@ class AcpPromptParts(msgspec.Struct, frozen=True, gc=False):
 
 
 def acp_prompt_to_prompt_parts(prompt: Iterable[PromptBlock]) -> AcpPromptParts:
-    """Media without data and blocks of unknown types become text, with a warning. Annotations are dropped."""
-    made = tuple(_CONVERT[type(block)](block) for block in prompt)
+    """Media without data and blocks of unknown types become text, with a warning.
+
+    Annotations and `_meta` stay with the part, so that it can be shown again as it came.
+    """
+    made = tuple(_made(block) for block in prompt)
     return AcpPromptParts(
         tuple(part for part, _ in made), tuple(warning for _, warning in made if warning is not None)
     )
 
 
 _Made = tuple[Part, str | None]
+
+
+def _made(block: PromptBlock) -> _Made:
+    part, warning = _CONVERT[type(block)](block)
+    hints = hints_of(block)
+    return (part if hints is None else msgspec.structs.replace(part, hints=hints)), warning
 
 
 def _text(block: TextContent) -> _Made:

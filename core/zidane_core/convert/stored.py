@@ -14,18 +14,22 @@ from zidane_core.acp.wire.content import (
     TextContent,
     TextResourceContents,
 )
+from zidane_core.convert.hints import with_hints
 from zidane_core.convert.names import name_of, uri_of
 from zidane_core.data.content import Audio, Document, Image, Link, StoredBlock, SystemNote, Text, Thinking
-
-_DEFAULT_TYPE: Final = "application/octet-stream"
 
 
 def session_content_to_acp_content(blocks: Iterable[StoredBlock]) -> tuple[ContentBlock, ...]:
     """Thinking becomes text; images and documents without data become resource links.
 
-    Audio without data and system notes are dropped.
+    Audio without data and system notes are dropped. Annotations and `_meta` come back as they came.
     """
-    return tuple(made for block in blocks for made in _CONVERT[type(block)](block))
+    return tuple(_hinted(block, made) for block in blocks for made in _CONVERT[type(block)](block))
+
+
+def _hinted(block: StoredBlock, made: ContentBlock) -> ContentBlock:
+    hints = None if isinstance(block, Thinking | SystemNote) else block.hints
+    return made if hints is None else with_hints(made, hints)
 
 
 def _text(block: Text | Thinking) -> tuple[ContentBlock, ...]:
@@ -33,12 +37,16 @@ def _text(block: Text | Thinking) -> tuple[ContentBlock, ...]:
 
 
 def _image(block: Image) -> tuple[ContentBlock, ...]:
+    if block.data and _embedded(block):
+        return (_blob(block.uri or uri_of("image"), block.data, block.media_type),)
     if block.data:
         return (ImageContent(data=block.data, mime_type=block.media_type, uri=block.uri),)
     return (_link_to(block.uri, None, block.media_type, "image"),)
 
 
 def _audio(block: Audio) -> tuple[ContentBlock, ...]:
+    if block.data and _embedded(block):
+        return (_blob(block.uri or uri_of("audio"), block.data, block.media_type),)
     return (AudioContent(data=block.data, mime_type=block.media_type),) if block.data else ()
 
 
@@ -48,9 +56,7 @@ def _document(block: Document) -> tuple[ContentBlock, ...]:
         text = TextResourceContents(uri=uri, text=block.text, mime_type=block.media_type)
         return (EmbeddedResource(resource=text),)
     if block.data:
-        media_type = block.media_type or _DEFAULT_TYPE
-        blob = BlobResourceContents(uri=uri, blob=block.data, mime_type=media_type)
-        return (EmbeddedResource(resource=blob),)
+        return (_blob(uri, block.data, block.media_type),)
     return (_link_to(block.uri, block.name, block.media_type, "document"),)
 
 
@@ -64,6 +70,14 @@ def _link(block: Link) -> tuple[ContentBlock, ...]:
         size=block.size,
     )
     return (link,)
+
+
+def _embedded(block: Image | Audio) -> bool:
+    return block.hints is not None and block.hints.embedded
+
+
+def _blob(uri: str, data: str, media_type: str | None) -> EmbeddedResource:
+    return EmbeddedResource(resource=BlobResourceContents(uri=uri, blob=data, mime_type=media_type))
 
 
 def _nothing(_block: SystemNote) -> tuple[ContentBlock, ...]:

@@ -4,11 +4,37 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+Role: TypeAlias = Literal["assistant", "user"]
+"""The author of a message, or whom a part is for."""
+
+Extra: TypeAlias = dict[str, object]
+"""What others add to a record of a protocol: kept, never interpreted."""
+
+
+class Annotations(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Whom a part is for, when what it holds was last changed (ISO 8601), and how important it is (0 to 1)."""
+
+    audience: tuple[Role, ...] | None = None
+    last_modified: str | None = None
+    priority: float | None = None
+    meta: Extra | None = None
+
+
+class Hints(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """What came with a part, to be given back as it came. `resource_meta` is of the resource in an embedded part, and
+    `embedded` tells a picture or sound that came as one from one that came by itself."""
+
+    annotations: Annotations | None = None
+    meta: Extra | None = None
+    resource_meta: Extra | None = None
+    embedded: bool = False
+
 
 class Text(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="text"):
     """Plain or Markdown text."""
 
     text: str
+    hints: Hints | None = None
 
 
 class Image(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="image"):
@@ -17,6 +43,7 @@ class Image(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="imag
     media_type: str
     data: str = ""
     uri: str | None = None
+    hints: Hints | None = None
 
 
 class Audio(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="audio"):
@@ -25,6 +52,7 @@ class Audio(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="audi
     media_type: str
     data: str = ""
     uri: str | None = None
+    hints: Hints | None = None
 
 
 class Document(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="document"):
@@ -35,6 +63,7 @@ class Document(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="d
     media_type: str | None = None
     text: str | None = None
     data: str = ""
+    hints: Hints | None = None
 
 
 class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="link"):
@@ -46,6 +75,7 @@ class Link(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="link"
     description: str | None = None
     media_type: str | None = None
     size: int | None = None
+    hints: Hints | None = None
 
 
 class Thinking(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, tag="thinking"):

@@ -6,7 +6,7 @@ import mcp_types as types
 import msgspec
 
 from zidane_core.agent.events import PromptGot
-from zidane_core.data.content import Audio, Document, Image, Link, Part, Text
+from zidane_core.data.content import Annotations, Audio, Document, Hints, Image, Link, Part, Text
 from zidane_core.data.tools import ToolResult
 
 NOTHING: Final = "[The tool gave no output.]"
@@ -34,7 +34,16 @@ def prompt_of(result: types.GetPromptResult) -> PromptGot:
 
 
 def part_of(block: types.ContentBlock) -> Part:
-    """One piece of content."""
+    """One piece of content, with what the server says about it."""
+    part, given = _part(block), block.annotations
+    if given is None:
+        return part
+    audience = None if given.audience is None else tuple(given.audience)
+    annotations = Annotations(audience, given.last_modified, given.priority)
+    return msgspec.structs.replace(part, hints=Hints(annotations))
+
+
+def _part(block: types.ContentBlock) -> Part:
     match block:
         case types.TextContent():
             return Text(block.text)
@@ -66,5 +75,5 @@ def _resource(resource: types.TextResourceContents | types.BlobResourceContents)
 def _said(message: types.PromptMessage) -> Part:
     part = part_of(message.content)
     if message.role == "assistant" and isinstance(part, Text):
-        return Text(f"Assistant: {part.text}")
+        return msgspec.structs.replace(part, text=f"Assistant: {part.text}")
     return part

@@ -1,8 +1,10 @@
 """docs/api.md tells the truth, and every wire record has the fields of the schema."""
 
+import ast
 import importlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import UnionType
@@ -58,15 +60,16 @@ class Row(NamedTuple):
     name: str
     module: str
     state: str
+    test: str
 
 
 def rows() -> list[Row]:
     lines = (ROOT / "docs/api.md").read_text("utf-8").splitlines()
     cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
     return [
-        Row(row[0], row[1], row[2].strip("`"), row[3].strip("`"), row[4])
+        Row(row[0], row[1], row[2].strip("`"), row[3].strip("`"), row[4], row[5].strip("`"))
         for row in cells
-        if len(row) == 5 and row[0].isdigit()
+        if len(row) == 6 and row[0].isdigit()
     ]
 
 
@@ -76,6 +79,30 @@ ROWS = rows()
 def test_the_table_has_every_item_once_with_a_known_state() -> None:
     assert [row.number for row in ROWS] == [str(number) for number in range(1, 113)]
     assert {row.state for row in ROWS} <= {"done", *ISSUES}
+
+
+def test_all_items_are_done() -> None:
+    assert [row.state for row in ROWS].count("done") == 112
+
+
+def defined_in(path: str) -> frozenset[str]:
+    """The tests that a file defines, seen without running it."""
+    parsed = ast.parse((ROOT / path).read_text("utf-8"))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return frozenset(
+        node.name for node in parsed.body if isinstance(node, kinds) and node.name[:5] == "test_"
+    )
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.number}-{row.name}")
+def test_the_test_of_an_item_exists(row: Row) -> None:
+    path, _, name = row.test.partition("::")
+    assert path != "tests/core/acp/test_api_table.py", "fields alone say nothing of what an item does"
+    assert name in defined_in(path)
+
+
+def test_no_test_stands_for_many_items() -> None:
+    assert max(Counter(row.test for row in ROWS).values()) <= 2
 
 
 @pytest.mark.parametrize(
@@ -167,9 +194,40 @@ ENUMS = sorted(
 )
 
 
+JSON_RPC: Mapping[str, tuple[set[str], set[str]]] = {
+    "JsonRpcRequest": ({"jsonrpc", "id", "method"}, {"params"}),
+    "JsonRpcNotification": ({"jsonrpc", "method"}, {"params"}),
+    "JsonRpcSuccess": ({"jsonrpc", "id", "result"}, set()),
+    "JsonRpcFailure": ({"jsonrpc", "id", "error"}, set()),
+    "JsonRpcErrorObject": ({"code", "message"}, {"data"}),
+}
+"""The envelopes, which the schema leaves to JSON-RPC 2.0: members that are always there, and those that may be."""
+
+OPEN = ("RequestId", "SessionConfigOptionCategory", "SessionConfigSelectOptions")
+"""Unions and texts that are no object: only their values can be compared."""
+
+
 def test_the_lists_are_not_empty() -> None:
     assert len(OBJECTS) > 110
     assert len(ENUMS) >= 8
+
+
+@pytest.mark.parametrize("name", JSON_RPC)
+def test_an_envelope_has_the_members_of_json_rpc(name: str) -> None:
+    always, maybe = JSON_RPC[name]
+    fields = msgspec.structs.fields(getattr(wire, name))
+    assert {field.encode_name for field in fields} == always | maybe
+    assert {field.encode_name for field in fields if field.default is msgspec.UNSET} == maybe
+
+
+def test_the_fields_of_every_wire_type_in_the_table_are_looked_at() -> None:
+    of_the_wire = {
+        row.name for row in ROWS if row.module == "zidane_core.acp.wire" and not row.name.isupper()
+    }
+    assert len(of_the_wire) > 70
+    unlooked = of_the_wire - {*OBJECTS, *ENUMS, *JSON_RPC, *OPEN}
+    parts = {name: {kind.__name__ for kind in records(getattr(wire, name))} for name in unlooked}
+    assert {name for name, kinds in parts.items() if not kinds or not kinds <= JSON_RPC.keys()} == set()
 
 
 @pytest.mark.parametrize("name", OBJECTS)
@@ -264,7 +322,7 @@ def values(kind: Any) -> st.SearchStrategy[Any]:
     )
 
 
-@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("name", [*OBJECTS, *OPEN])
 def test_what_a_record_encodes_is_valid(name: str) -> None:
     validator = Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": DEFINITIONS})
     kind = getattr(wire, name)

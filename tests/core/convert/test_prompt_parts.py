@@ -4,9 +4,11 @@ import pytest
 
 from zidane_core.acp import wire
 from zidane_core.convert.prompt import acp_prompt_to_prompt_parts
-from zidane_core.data.content import Audio, Document, Image, Link, Part, Text
+from zidane_core.data.content import Audio, Document, Hints, Image, Link, Part, Text
 
 TEXT = wire.TextResourceContents(uri="file:///w/a%20b.py", text="x = 1", mime_type="text/x-python")
+
+EMBEDDED = Hints(embedded=True)
 
 
 def blob(data: str, mime_type: str | None) -> wire.EmbeddedResource:
@@ -18,7 +20,7 @@ def blob(data: str, mime_type: str | None) -> wire.EmbeddedResource:
 @pytest.mark.parametrize(
     ("block", "part"),
     [
-        (wire.TextContent(text="hi", annotations=wire.Annotations(priority=1)), Text("hi")),
+        (wire.TextContent(text="hi"), Text("hi")),
         (wire.TextContent(text=""), Text("")),
         (wire.ImageContent(data="QQ==", mime_type="image/png", uri="u"), Image("image/png", "QQ==", "u")),
         (wire.AudioContent(data="QQ==", mime_type="audio/wav"), Audio("audio/wav", "QQ==")),
@@ -32,8 +34,8 @@ def blob(data: str, mime_type: str | None) -> wire.EmbeddedResource:
         ),
         (blob("QQ==", "application/pdf"), Document("file:///w/f", "f", "application/pdf", None, "QQ==")),
         (blob("QQ==", None), Document("file:///w/f", "f", None, None, "QQ==")),
-        (blob("QQ==", "image/gif"), Image("image/gif", "QQ==", "file:///w/f")),
-        (blob("QQ==", "audio/mpeg"), Audio("audio/mpeg", "QQ==", "file:///w/f")),
+        (blob("QQ==", "image/gif"), Image("image/gif", "QQ==", "file:///w/f", EMBEDDED)),
+        (blob("QQ==", "audio/mpeg"), Audio("audio/mpeg", "QQ==", "file:///w/f", EMBEDDED)),
     ],
 )
 def test_what_converts_without_a_warning(block: wire.PromptBlock, part: Part) -> None:

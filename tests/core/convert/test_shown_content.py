@@ -15,6 +15,7 @@ from zidane_core.convert.tool_result import tool_result_to_acp_content
 from zidane_core.data.content import (
     Audio,
     Document,
+    Hints,
     Image,
     Link,
     Part,
@@ -32,7 +33,7 @@ def text_resource(uri: str, text: str, mime_type: str | None = None) -> wire.Emb
     return wire.EmbeddedResource(resource=wire.TextResourceContents(uri=uri, text=text, mime_type=mime_type))
 
 
-def blob_resource(uri: str, mime_type: str) -> wire.EmbeddedResource:
+def blob_resource(uri: str, mime_type: str | None) -> wire.EmbeddedResource:
     return wire.EmbeddedResource(
         resource=wire.BlobResourceContents(uri=uri, blob="QQ==", mime_type=mime_type)
     )
@@ -50,12 +51,14 @@ def blob_resource(uri: str, mime_type: str) -> wire.EmbeddedResource:
         ),
         (Image("image/png"), wire.ResourceLink(uri="attachment:image", name="image", mime_type="image/png")),
         (Audio("audio/wav", "QQ=="), wire.AudioContent(data="QQ==", mime_type="audio/wav")),
+        (Image("image/gif", "QQ==", "u", Hints(embedded=True)), blob_resource("u", "image/gif")),
+        (Audio("audio/wav", "QQ==", "u", Hints(embedded=True)), blob_resource("u", "audio/wav")),
         (Audio("audio/wav", uri="u"), None),
         (SystemNote("secret"), None),
         (Document("file:///a", "a", "text/plain", "x"), text_resource("file:///a", "x", "text/plain")),
         (Document(None, "a b", None, ""), text_resource("attachment:a%20b", "")),
         (Document("u", "n", "application/pdf", None, "QQ=="), blob_resource("u", "application/pdf")),
-        (Document("u", data="QQ=="), blob_resource("u", "application/octet-stream")),
+        (Document("u", data="QQ=="), blob_resource("u", None)),
         (Document("file:///w/a.pdf"), wire.ResourceLink(uri="file:///w/a.pdf", name="a.pdf")),
         (Document(name="a.pdf"), wire.ResourceLink(uri="attachment:a.pdf", name="a.pdf")),
         (Document(), wire.ResourceLink(uri="attachment:document", name="document")),

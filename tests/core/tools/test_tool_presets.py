@@ -4,6 +4,8 @@ import jsonschema
 import msgspec
 import pytest
 
+from zidane_core.acp import wire
+from zidane_core.acp.hands import wrap_tools_for_acp_client
 from zidane_core.agent.presets import ACP_DEFAULT, BASIC, with_acp_defaults
 from zidane_core.agent.schema import check
 from zidane_core.data.tools import ToolSpec
@@ -52,6 +54,53 @@ def test_spec(spec: ToolSpec) -> None:
     assert not any("surprise" in problem for problem in check(spec.schema, unknown)), (
         "what is added is ignored"
     )
+
+
+def test_every_tool_has_the_kind_that_clients_show_it_by() -> None:
+    assert {spec.name: spec.kind for spec in ACP_DEFAULT} == {
+        "read_file": "read",
+        "list_files": "read",
+        "write_file": "edit",
+        "edit": "edit",
+        "multi_edit": "edit",
+        "glob": "search",
+        "search": "search",
+        "shell": "execute",
+        "fetch": "fetch",
+        "update_plan": "think",
+        "ask_user": "other",
+    }
+
+
+READS = wire.ClientCapabilities(fs=wire.FileSystemCapabilities(read_text_file=True))
+FILES = wire.ClientCapabilities(fs=wire.FileSystemCapabilities(read_text_file=True, write_text_file=True))
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "wrapped"),
+    [
+        (wire.ClientCapabilities(), set()),
+        (READS, {"read_file"}),
+        (FILES, {"read_file", "write_file", "edit", "multi_edit"}),
+        (wire.ClientCapabilities(terminal=True), {"shell"}),
+    ],
+)
+def test_tools_run_on_the_client_only_where_it_backs_them(
+    capabilities: wire.ClientCapabilities, wrapped: set[str]
+) -> None:
+    made = wrap_tools_for_acp_client(ACP_DEFAULT, capabilities=capabilities)
+    changed = {new.name for new, old in zip(made, ACP_DEFAULT, strict=True) if new != old}
+    assert changed == wrapped
+    assert all(new.machine != "local" for new in made if new.name in wrapped)
+
+
+def test_a_tool_that_is_missing_is_not_made_up_when_tools_are_wrapped() -> None:
+    everything = msgspec.structs.replace(FILES, terminal=True)
+    own = ToolSpec(name="mine", description="Mine.", schema={"type": "object"})
+    shell = next(spec for spec in ACP_DEFAULT if spec.name == "shell")
+    made = wrap_tools_for_acp_client((own, shell), capabilities=everything)
+    assert made[0] is own
+    assert [spec.name for spec in made] == ["mine", "shell"]
 
 
 def test_own_tool_of_a_preset_wins() -> None:

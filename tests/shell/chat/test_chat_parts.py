@@ -3,15 +3,19 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 
 from zidane_acp.chat.connection import RpcError
 from zidane_acp.chat.markdown_stream import blocks, split
 from zidane_acp.chat.opening import Opened
 from zidane_acp.chat.policy import decider
+from zidane_acp.chat.prompt_line import SlashCompleter
 from zidane_acp.chat.question_keys import keys, pick
 from zidane_acp.chat.safe_text import clip, line, neutral, output
 from zidane_acp.chat.updates import (
     Card,
+    Command,
     Commands,
     FileDiff,
     Notice,
@@ -226,3 +230,24 @@ def test_errors_are_a_sentence_with_a_next_step() -> None:
     )
     assert usage_problem(True, 2, ("x", "zidane-acp: wrong")) == "wrong"
     assert usage_problem(False, 2, ("x",)) is None
+
+
+# Completion ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("/re", [("/read ", "/read PATH", "Read a file"), ("/rest", "/rest", "Take a rest")]),
+        ("/rest", [("/rest", "/rest", "Take a rest")]),
+        ("/read x", []),
+        ("re", []),
+    ],
+)
+def test_what_a_command_takes_is_shown_where_it_is_completed(
+    typed: str, offered: list[tuple[str, str, str]]
+) -> None:
+    commands = (Command("read", "Read a file", "PATH"), Command("rest", "Take a rest", ""))
+    completer = SlashCompleter(lambda: commands)
+    found = completer.get_completions(Document(typed), CompleteEvent())
+    assert [(one.text, one.display_text, one.display_meta_text) for one in found] == offered

@@ -9,10 +9,12 @@ from support.mcp_server import PIXEL
 
 from zidane_acp.ports import McpProblem
 from zidane_core.agent.work import RunMcpCall
-from zidane_core.data.content import Audio, Document, Image, Link, Text
+from zidane_core.data.content import Annotations, Audio, Document, Hints, Image, Link, Text
 from zidane_core.data.mcp import McpPrompt, McpPromptArgument, McpServerConfig, McpTool
 
 pytestmark = pytest.mark.anyio
+
+FOR_THE_USER = Hints(Annotations(("user",), "2026-01-01", 0.5))
 
 
 async def test_what_a_server_offers(bench: Bench, config: McpServerConfig) -> None:
@@ -58,7 +60,7 @@ async def test_each_kind_of_content(bench: Bench) -> None:
         Document(uri="file:///a.txt", media_type="text/plain", text="a"),
         Image("image/png", PIXEL, "file:///b.png"),
         Document(uri="file:///c.bin", data="AAAA"),
-        Link(uri="file:///d.txt", name="d", title="D", size=4),
+        Link(uri="file:///d.txt", name="d", title="D", size=4, hints=FOR_THE_USER),
     )
 
 
