@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.loopback import refusing, said, serving
 from support.page_client import KEY, Browser
 from support.process import COMMAND, Process
 from support.terminal import Terminal
@@ -122,6 +123,24 @@ def test_a_login_by_a_page_is_enough_for_the_same_process(home: Path, tmp_path: 
         assert KEY not in agent.child.stderr.read().decode()
     assert KEY not in trace.read_text("utf-8")
     assert not any(KEY in json.dumps(frame) for frame in agent.seen)
+
+
+def test_a_key_that_is_refused_is_asked_for_again_and_the_next_one_works(home: Path) -> None:
+    with serving(lambda _: refusing(401, "wrong key") if served.keys[-1] == KEY else said("ok")) as served:
+        with Process(env=env(home, OPENAI_BASE_URL=served.url)) as agent:
+            first = agent.call("initialize", protocolVersion=1, clientCapabilities=PAGES)["result"]
+            session = agent.call("session/new", **NEW)["result"]["sessionId"]
+            assert give_key(agent)["result"] == {}
+            asked = agent.prompt(session, "hello")
+            error = agent.until(lambda frame: frame.get("id") == asked)["error"]
+            assert (error["code"], error["data"]["kind"]) == (-32000, "auth")
+            assert error["data"]["authMethods"] == first["authMethods"]
+            assert give_key(agent, OTHER)["result"] == {}
+            asked = agent.prompt(session, "hello")
+            answer = agent.until(lambda frame: frame.get("id") == asked)
+            assert answer["result"]["stopReason"] == "end_turn"
+        assert KEY in served.keys and served.keys[-1] == OTHER
+    assert keys(home)["keys"] == {"OPENAI_API_KEY": OTHER}
 
 
 @pytest.mark.parametrize("before", [True, False])
