@@ -426,6 +426,23 @@ def test_a_command_finds_the_programs_of_the_login_shell_and_no_key(home: Path, 
 
 
 @DOCK
+def test_an_mcp_server_is_found_on_the_path_of_the_login_shell_and_gets_no_key(
+    home: Path, tmp_path: Path
+) -> None:
+    told = tmp_path / "told"
+    (tmp_path / "mine").write_text(f'#!/bin/sh\necho "found $WORD [$OPENAI_API_KEY]" > {told}\n', "utf-8")
+    (tmp_path / "mine").chmod(0o755)
+    profile = f"export PATH=$PATH:{tmp_path} WORD=told OPENAI_API_KEY={KEY}"
+    with from_dock(home, profile, "--provider", "offline") as agent:
+        agent.call("initialize", protocolVersion=1)
+        servers = [{"name": "mine", "command": "mine", "args": [], "env": []}]
+        session = agent.call("session/new", cwd=str(tmp_path), mcpServers=servers)["result"]["sessionId"]
+        asked = agent.prompt(session, "hello")
+        agent.until(lambda frame: frame.get("id") == asked)
+    assert told.read_text("utf-8") == "found told []\n"
+
+
+@DOCK
 def test_a_login_shell_that_hangs_holds_up_no_answer(home: Path) -> None:
     with from_dock(home, "sleep 1000") as agent:
         session = agent.session(home.parent)
