@@ -77,7 +77,7 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     and commands in files of the workspace be used, once the user trusts its folder, and tells the model where it works;
     `user_folder` is a folder with such files of the user's own, None for nowhere. `auth` is how clients log in,
     None where there is nothing to log in to; `renewed` gives the options as they are after a login or logout, None where they
-    stay as they are; only the models and `source` of the new ones count. `environment` is what the processes of tools and
+    stay as they are; only the models, `source` and `titles` of the new ones count. `environment` is what the processes of tools and
     MCP servers get, without the keys of providers.
     """
 

@@ -87,7 +87,7 @@ class AcpServer:
 
         def changed() -> None:
             options = core_options(self._options)
-            inbox.put(ModelsChanged(now(), options.models, options.default_model))
+            inbox.put(ModelsChanged(now(), options.models, options.default_model, options.titles))
             inbox.put(ServerChanged(now(), server_of(self._options)))
 
         self._connections.append(changed)
@@ -131,6 +131,7 @@ class AcpServer:
                 models=renewed.models,
                 default_model=renewed.default_model,
                 source=renewed.source,
+                titles=renewed.titles,
             )
             self._models.become(providers_of(self._options))
         self._refreshed = True

@@ -134,13 +134,17 @@ def _initialize(
                 close=wire.SessionCloseCapabilities(),
                 additional_directories=wire.SessionAdditionalDirectoriesCapabilities(),
             ),
-            auth=wire.AgentAuthCapabilities(logout=wire.LogoutCapabilities() if forgets else None),
+            auth=_LOGOUT if forgets else _NO_AUTH,
             meta=_extensions(),
         ),
         auth_methods=logins.offered(connection),
         agent_info=connection.server.info,
     )
     return Success(respond(connection, arrival.ticket, answer))
+
+
+_NO_AUTH: Final = wire.AgentCapabilities().auth  # the default itself, which a frame leaves out
+_LOGOUT: Final = wire.AgentAuthCapabilities(logout=wire.LogoutCapabilities())
 
 
 def _extensions() -> wire.Meta:

@@ -21,7 +21,9 @@ from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions
 from zidane_acp.ports import Ask, AuthProblem
 from zidane_acp.settings import Settings
 from zidane_acp.wiring import WiringProblem
+from zidane_core.agent.state import Command
 from zidane_core.data.auth import AuthMethod
+from zidane_core.models.offline_commands import COMMANDS
 from zidane_core.models.providers import HIDDEN_VARIABLES, OFFLINE, PROVIDERS
 
 if TYPE_CHECKING:
@@ -95,7 +97,12 @@ class Accounts:
             return options
         self._choices = options.server.models
         server = msgspec.structs.replace(
-            self._told(options.server), auth=self, renewed=self._renewed, environment=self.environment
+            self._told(options.server),
+            # Whichever model is there now, the offline one may come and go.
+            commands=tuple(Command(*command, provider=OFFLINE) for command in COMMANDS),
+            auth=self,
+            renewed=self._renewed,
+            environment=self.environment,
         )
         return msgspec.structs.replace(options, server=server, background=self, secrets=self.secrets)
 
