@@ -8,6 +8,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from zidane_acp.config.command import File, Home
+from zidane_acp.config.command import config as config_commands
 from zidane_acp.rules.commands import permissions
 from zidane_acp.sessions.commands import sessions
 from zidane_acp.settings import FLAGS, Flag, Settings, SettingsProblem, parse
@@ -237,7 +239,28 @@ def doctor(
     return run_doctor(online=online)
 
 
+@app.command()
+def models(
+    refresh: Annotated[
+        bool, typer.Option("--refresh", help="Ask the providers what they offer, and keep the answers.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As a JSON array.")] = False,
+    provider: Annotated[
+        str | None, typer.Option("--provider", metavar="NAME", help="Only the models of this provider.")
+    ] = None,
+    config: File = None,
+    home: Home = None,
+) -> int:
+    """List the models that can be chosen now, with window, output, price, and which is the default."""
+    from zidane_acp.models.command import run_models
+
+    given = {"--provider": provider, "--config": config, "--home": home}
+    flags = [f"{option}={value}" for option, value in given.items() if value is not None]
+    return run_models(flags, refresh=refresh, as_json=as_json)
+
+
 app.add_typer(sessions)
+app.add_typer(config_commands)
 app.add_typer(permissions)
 app.command(name="serve")(_with_flags(serve))
 app.command(name="chat")(_with_flags(chat))

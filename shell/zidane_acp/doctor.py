@@ -13,14 +13,14 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 from returns.result import Failure
 
-from zidane_acp.config import config_path, read_config
+from zidane_acp.config import Config, config_path, read_config
 from zidane_acp.login.key_store import KeyStore
 from zidane_acp.settings import Settings, SettingsProblem, parse, state_folder
 from zidane_acp.store.inspection import State, inspect
 from zidane_acp.store.place import store_path
-from zidane_acp.wiring import WiringProblem, options_of
+from zidane_acp.wiring import NO_CONFIG, WiringProblem, options_of
 from zidane_core import __version__
-from zidane_core.models.providers import DETECTION_ORDER, PROVIDERS, endpoint
+from zidane_core.models.providers import DETECTION_ORDER, PROVIDERS, Provider, endpoint
 
 Verdict: TypeAlias = Literal["good", "note", "bad"]
 MARKS: Final[Mapping[Verdict, tuple[str, str]]] = {
@@ -79,20 +79,23 @@ def findings(env: Mapping[str, str], online: bool) -> Iterator[Finding]:
         "good", "Python", f"{platform.python_version()} at {sys.executable}, {platform.platform(terse=True)}"
     )
     yield _packages()
+    problem = settings.message if isinstance(settings, SettingsProblem) else ""
+    settings = Settings() if isinstance(settings, SettingsProblem) else settings
+    config = read_config(settings)
+    store = KeyStore(state_folder(settings))
     store.read_keyring()
-    yield keys(env, store)
-    env = {**store.keys, **{name: value for name, value in env.items() if value.strip()}}
-    if isinstance(settings, SettingsProblem):
-        yield Finding("bad", "Settings", settings.message)
-        settings = Settings()
-    yield provider(settings, env)
+    yield keys(env, store, config.rows)
+    env = store.beneath(env)
+    if problem:
+        yield Finding("bad", "Settings", problem)
+    yield provider(settings, env, config)
     yield _ripgrep()
     yield state(state_folder(settings))
     yield sessions(settings)
-    yield _config(settings, env)
+    yield _config(settings, env, config)
     yield _terminal(env)
     if online:
-        yield from _reachable(settings, env)
+        yield from _reachable(settings, env, config)
 
 
 def _packages() -> Finding:
@@ -110,11 +113,11 @@ def _version(name: str) -> str | None:
         return None
 
 
-def keys(env: Mapping[str, str], store: KeyStore) -> Finding:
+def keys(env: Mapping[str, str], store: KeyStore, rows: Mapping[str, Provider] = PROVIDERS) -> Finding:
     """Which keys there are and where, by name only."""
     if store.problem:
         return Finding("bad", "Keys", store.problem)
-    names = [row.key_variable for row in PROVIDERS.values() if row.key_variable]
+    names = [row.key_variable for row in rows.values() if row.key_variable]
     places = {name: "" if env.get(name, "").strip() else store.place(name) for name in names}
     found = [name for name in places if env.get(name, "").strip() or places[name]]
     lost = [name for name in found if places[name] and name not in store.keys]
@@ -130,15 +133,15 @@ def keys(env: Mapping[str, str], store: KeyStore) -> Finding:
     )
 
 
-def provider(settings: Settings, env: Mapping[str, str]) -> Finding:
+def provider(settings: Settings, env: Mapping[str, str], config: Config = NO_CONFIG) -> Finding:
     """The provider that `serve` and `chat` would use from here, and why."""
-    wired = options_of(settings, env)
+    wired = options_of(settings, env, config)
     if isinstance(wired, WiringProblem):
         return Finding("bad", "Provider", wired.message)
     source = wired.server.source
     if source is None:
         return Finding("note", "Provider", "the agent did not say which one")
-    row = PROVIDERS.get(source.provider)
+    row = config.rows.get(source.provider)
     variable = row.key_variable if row else None
     if row and variable and not row.key_optional and not env.get(variable, "").strip():
         return Finding(
@@ -175,8 +178,8 @@ def sessions(settings: Settings) -> Finding:
     return Finding(SESSIONS[report.state], "Sessions", report.sentence)
 
 
-def _config(settings: Settings, env: Mapping[str, str]) -> Finding:
-    path, config = config_path(settings, env), read_config(settings)
+def _config(settings: Settings, env: Mapping[str, str], config: Config) -> Finding:
+    path = config_path(settings, env)
     if config.warnings:
         return Finding("note", "Config", " ".join(config.warnings))
     names = ", ".join(server.name for server in config.mcp_servers)
@@ -195,30 +198,37 @@ def _terminal(env: Mapping[str, str]) -> Finding:
     return Finding("good" if encoding.startswith("UTF") else "note", "Terminal", text)
 
 
-def _reachable(settings: Settings, env: Mapping[str, str]) -> Iterator[Finding]:
+def _reachable(settings: Settings, env: Mapping[str, str], config: Config) -> Iterator[Finding]:
     proxies = [name for name in PROXIES if env.get(name) or env.get(name.lower())]
     yield Finding("note", "Proxy", "set by " + ", ".join(proxies) if proxies else "none set")
-    for name in asked(settings, env):
-        yield reach(name, env, settings.base_url)
+    rows = config.rows
+    for name in asked(settings, env, config):
+        yield reach(name, env, settings.base_url, rows)
 
 
-def asked(settings: Settings, env: Mapping[str, str]) -> Iterable[str]:
+def asked(settings: Settings, env: Mapping[str, str], config: Config = NO_CONFIG) -> Iterable[str]:
     """The providers worth a try: those with a key, the chosen one, and a local Ollama."""
+    rows = config.rows
     with_key = [
-        row.name for row in PROVIDERS.values() if row.key_variable and env.get(row.key_variable, "").strip()
+        row.name for row in rows.values() if row.key_variable and env.get(row.key_variable, "").strip()
     ]
-    wired = options_of(settings, env)
+    wired = options_of(settings, env, config)
     chosen = (
         []
         if isinstance(wired, WiringProblem) or wired.server.source is None
         else [wired.server.source.provider]
     )
-    return dict.fromkeys(name for name in (*chosen, *with_key, "ollama") if name in PROVIDERS)
+    return dict.fromkeys(name for name in (*chosen, *with_key, "ollama") if name in rows)
 
 
-def reach(name: str, env: Mapping[str, str], base_url: str | None = None) -> Finding:
+def reach(
+    name: str,
+    env: Mapping[str, str],
+    base_url: str | None = None,
+    rows: Mapping[str, Provider] = PROVIDERS,
+) -> Finding:
     """Whether anything answers at a provider's address; no key is sent. Only a local Ollama may be away."""
-    found = endpoint(name, env, base_url)
+    found = endpoint(name, env, base_url, rows)
     if isinstance(found, Failure):
         return Finding("note", name, found.failure())
     import httpx2

@@ -1,14 +1,16 @@
 """The values that are never written, among them those that are learned while the program runs."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 
 class Secrets:
-    """The secret values of an environment, and more as they become known; iterated anew for each line that is written."""
+    """The secret values of an environment, those of `named` variables among them, and more as they become known; iterated
+    anew for each line that is written."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], named: Collection[str] = ()) -> None:
         self._environment: Final = environment
+        self._named: Final = named
         self._learned: frozenset[str] = frozenset()
         self._values: tuple[str, ...] | None = None
 
@@ -24,7 +26,7 @@ class Secrets:
             from zidane_acp.masking import SHORTEST, secret_values
 
             found = {
-                *secret_values(self._environment),
+                *secret_values(self._environment, self._named),
                 *(one for one in self._learned if len(one) >= SHORTEST),
             }
             self._values = tuple(sorted(found, key=len, reverse=True))

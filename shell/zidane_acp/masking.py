@@ -1,7 +1,7 @@
 """Keys, tokens and passwords out of what is logged and traced."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from zidane_core.text import is_array, is_object
@@ -73,10 +73,13 @@ def mask_tree(value: object, secrets: Iterable[str] = ()) -> object:
     return value
 
 
-def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables whose name says that they are secret; short ones would mask ordinary words."""
+def secret_values(environment: Mapping[str, str], named: Collection[str] = ()) -> tuple[str, ...]:
+    """The values of variables whose name says that they are secret, and of those that are `named`; short ones would mask
+    ordinary words."""
     found = {
-        value for name, value in environment.items() if SECRET_NAME.search(name) and len(value) >= SHORTEST
+        value
+        for name, value in environment.items()
+        if (name in named or SECRET_NAME.search(name)) and len(value) >= SHORTEST
     }
     return tuple(sorted(found, key=len, reverse=True))
 
@@ -98,13 +101,13 @@ def _addressed(value: object) -> object:
         return [_addressed(item) for item in value]
     if is_object(value):
         return {
-            name: _url(item) if name.lower() == "url" and isinstance(item, str) else _addressed(item)
+            name: address(item) if name.lower() == "url" and isinstance(item, str) else _addressed(item)
             for name, item in value.items()
         }
     return value
 
 
-def _url(text: str) -> str:
+def address(text: str) -> str:
     """An address of a server without what may be secret in it; URLs elsewhere are of use as they are."""
     return _QUERY.sub(rf"\1{MASK}", _USER.sub(rf"\1{MASK}@", text))
 

@@ -12,14 +12,24 @@ from zidane_core import __version__
 from zidane_core.acp.connection import ModelSource, Opened, Server
 from zidane_core.acp.frames import MAX_FRAME, Framing
 from zidane_core.acp.wire import Implementation
+from zidane_core.agent.modes import MODES
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options
 from zidane_core.agent.system_prompt import SYSTEM
 from zidane_core.data.auth import AuthStanding
 from zidane_core.data.mcp import McpServerConfig
-from zidane_core.data.models import IMAGE_BYTES, ModelChoice, ModelOption, OptionValue, ThinkingLevel
-from zidane_core.data.rules import Policy
+from zidane_core.data.models import (
+    IMAGE_BYTES,
+    ModelChoice,
+    ModelOption,
+    OptionValue,
+    Price,
+    ThinkingLevel,
+)
+from zidane_core.data.modes import Mode
+from zidane_core.data.rules import Denials, Policy
 from zidane_core.data.tools import ToolSpec
+from zidane_core.text import encode_json
 
 PermissionPolicy: TypeAlias = Policy
 """Controls when the agent asks before a tool runs: ask, allow-edits, allow-all, read-only."""
@@ -30,12 +40,18 @@ RulesFactory: TypeAlias = Callable[[], Rules]
 
 
 class AcpModelOption(msgspec.Struct, frozen=True, kw_only=True):
-    """A boolean of one model, shown to the client as a select control."""
+    """A boolean of one model, shown to the client as a select control.
+
+    `on` and `off` are JSON objects that our own codecs merge into the provider's request; a provider of the host's own finds
+    the chosen value in the request (`ModelRequest.options`).
+    """
 
     id: str
     name: str
     description: str | None = None
     default: bool = False
+    on: Mapping[str, object] = {}
+    off: Mapping[str, object] = {}
 
 
 class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +60,9 @@ class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
     `provider` may be a factory: it is called when the model is first used, so that credentials are looked up
     only then. `provider_name` groups the models of one provider. `model` is the provider's own name of the
     model, the same as `id` when not given. `context_window` and `max_output` are in tokens, `image_bytes` is what it
-    takes of one picture before base64; a larger one becomes a note.
+    takes of one picture before base64; a larger one becomes a note. `price` lets a session tell what it has cost. `options`
+    are switches, or choices of values (`ModelOption`). Without `language` it is no language model, and is asked for neither
+    titles nor summaries.
     """
 
     id: str
@@ -59,7 +77,9 @@ class AcpModelChoice(msgspec.Struct, frozen=True, kw_only=True):
     max_output: int = 16384
     context_window: int | None = None
     image_bytes: int = IMAGE_BYTES
-    options: tuple[AcpModelOption, ...] = ()
+    price: Price | None = None
+    options: tuple[AcpModelOption | ModelOption, ...] = ()
+    language: bool = True
 
 
 class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,12 +93,16 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     model be asked once in a session for a better title. `source` is shown to the user as where the model comes from.
     `mcp_servers` are the user's own servers, used by every session; `mcp_within` is how many seconds the first prompt of
     a session waits for servers that are starting. `trust_read_only` lets tools of servers that claim to only read run without a
-    question. `through_client` False keeps files and commands here, whatever the client can do. `project` lets instructions
+    question. `through_client` False keeps files and commands here, whatever the client can do. `modes` are the modes of a
+    session, () for none; `mode` is the one to begin with, '' the first. `denials` never happen, `protected` are absolute folders
+    and files that are not changed without a question. `slash` adds the built-in slash commands. `project` lets instructions
     and commands in files of the workspace be used, once the user trusts its folder, and tells the model where it works;
-    `user_folder` is a folder with such files of the user's own, None for nowhere. `auth` is how clients log in,
+    `user_folder` is a folder with such files of the user's own, None for nowhere. `pinned` are those of the settings `model`,
+    `mode` and `thinking` that a project cannot choose. `compacts` False never shortens a conversation that outgrows its model.
+    `hidden_variables` hold keys of providers of the host's own, which child processes do not inherit. `auth` is how clients log in,
     None where there is nothing to log in to; `renewed` gives the options as they are after a login or logout, None where they
-    stay as they are; only the models, `source` and `titles` of the new ones count. `environment` is what the processes of tools and
-    MCP servers get, without the keys of providers.
+    stay as they are; only the models and `source` of the new ones count. `environment` is what the processes of tools and
+    MCP servers get, but for the keys of providers.
     """
 
     provider: Model | ModelFactory | None = None
@@ -103,7 +127,15 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     mcp_within: float = 5.0
     trust_read_only: bool = False
     through_client: bool = True
+    modes: tuple[Mode, ...] = MODES
+    mode: str = ""
+    denials: Denials = Denials()
+    protected: tuple[str, ...] = ()
+    slash: bool = False
     project: bool = False
+    pinned: tuple[str, ...] = ()
+    compacts: bool = True
+    hidden_variables: tuple[str, ...] = ()
     user_folder: str | None = None
     auth: Auth | None = None
     renewed: "Callable[[], AcpServerOptions | None] | None" = None
@@ -126,8 +158,8 @@ class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of `run_acp_stdio_server`: the server's and those of the transport (seed item 75).
 
     `input` and `output` are file descriptors, None the process's own. `max_frame` is in bytes. `trace` is a
-    file that gets both directions as JSON lines. `background` is looked at once the first answer is out. `secrets` are values
-    that the trace hides, looked at anew for each line; None: those of the environment.
+    file that gets both directions as JSON lines. `warnings` are sentences for the log. `background` is looked at once the first
+    answer is out. `secrets` are values that the trace hides, looked at anew for each line; None: those of the environment.
     """
 
     server: AcpServerOptions
@@ -136,6 +168,7 @@ class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
     framing: Framing = "ndjson"
     max_frame: int = MAX_FRAME
     trace: str | None = None
+    warnings: tuple[str, ...] = ()
     background: Background | None = None
     secrets: Iterable[str] | None = None
 
@@ -179,7 +212,14 @@ def core_options(options: AcpServerOptions) -> Options:
         through_client=options.through_client,
         servers=options.mcp_servers,
         trust_read_only=options.trust_read_only,
+        modes=options.modes,
+        mode=options.mode,
+        denials=options.denials,
+        protected=options.protected,
+        slash=options.slash,
         project=options.project,
+        pinned=options.pinned,
+        compacts=options.compacts,
         limits=Limits(rounds=options.max_rounds, servers_within=options.mcp_within),
     )
 
@@ -188,8 +228,8 @@ def choice_of(model: ModelChoice, provider: Model | ModelFactory) -> AcpModelCho
     """A model of the core's tables, served by this provider; `_choice` is the way back."""
     return AcpModelChoice(
         id=model.value,
-        name=model.name,
         provider=provider,
+        name=model.name,
         provider_name=model.provider,
         model=model.id,
         images=model.images,
@@ -199,6 +239,9 @@ def choice_of(model: ModelChoice, provider: Model | ModelFactory) -> AcpModelCho
         max_output=model.max_output,
         context_window=model.context_window,
         image_bytes=model.image_bytes,
+        price=model.price,
+        options=model.options,
+        language=model.language,
     )
 
 
@@ -215,20 +258,41 @@ def _choice(choice: AcpModelChoice) -> ModelChoice:
         max_output=choice.max_output,
         context_window=choice.context_window,
         image_bytes=choice.image_bytes,
+        price=choice.price,
         options=tuple(_option(option) for option in choice.options),
         made_late=callable(choice.provider),
+        language=choice.language,
     )
 
 
-def _option(option: AcpModelOption) -> ModelOption:
+def _option(option: AcpModelOption | ModelOption) -> ModelOption:
+    if isinstance(option, ModelOption):
+        return option
+    return switch(option.id, option.name, option.description or "", option.default, option.on, option.off)
+
+
+def switch(
+    name: str,
+    title: str,
+    description: str,
+    default: bool,
+    on: Mapping[str, object],
+    off: Mapping[str, object],
+) -> ModelOption:
+    """A boolean of a model as the core knows it, with the fields that each value puts into a request."""
     return ModelOption(
-        id=option.id,
-        name=option.name,
-        description=option.description or "",
-        values=(OptionValue("on", "On"), OptionValue("off", "Off")),
-        default="on" if option.default else "off",
+        id=name,
+        name=title,
+        description=description,
+        values=(OptionValue("on", "On", body=body_of(on)), OptionValue("off", "Off", body=body_of(off))),
+        default="on" if default else "off",
         switch=True,
     )
+
+
+def body_of(fields: Mapping[str, object]) -> str:
+    """Fields of a request as the JSON text of a value; '' for none."""
+    return encode_json(fields).decode() if fields else ""
 
 
 def server_of(options: AcpServerOptions) -> Server:

@@ -75,7 +75,7 @@ class AcpServer:
     ) -> int:
         """Serve a connection that has begun. `inbox` lets the caller put events of its own, such as `Closed`;
         `now` is the clock that began it, `ending` bounds what comes after the end."""
-        mcp = McpOnDemand(self._options.environment)
+        mcp = McpOnDemand(self._options.hidden_variables, self._options.environment)
         local = LocalOnDemand(self._options)
         # A host's own tools may be used for more than this connection, and are its to close.
         tools = local if self._options.tools is None else self._options.tools
@@ -87,7 +87,7 @@ class AcpServer:
 
         def changed() -> None:
             options = core_options(self._options)
-            inbox.put(ModelsChanged(now(), options.models, options.default_model, options.titles))
+            inbox.put(ModelsChanged(now(), options.models, options.default_model))
             inbox.put(ServerChanged(now(), server_of(self._options)))
 
         self._connections.append(changed)
@@ -131,7 +131,6 @@ class AcpServer:
                 models=renewed.models,
                 default_model=renewed.default_model,
                 source=renewed.source,
-                titles=renewed.titles,
             )
             self._models.become(providers_of(self._options))
         self._refreshed = True
@@ -158,7 +157,7 @@ class LocalOnDemand:
             from zidane_core.models.providers import HIDDEN_VARIABLES
 
             self._made = LocalTools(
-                hidden_variables=HIDDEN_VARIABLES,
+                hidden_variables=(*HIDDEN_VARIABLES, *self._options.hidden_variables),
                 allow_private=self._options.allow_private_fetch,
                 environment=self._options.environment,
             )

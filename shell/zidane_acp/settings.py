@@ -23,17 +23,26 @@ SAFE_PYTHON: Final = ("-P", "-m", "zidane_acp.main")
 """Arguments of the interpreter that start this program; -P keeps the working folder off the import path."""
 
 
+class Origin(msgspec.Struct, frozen=True, gc=False):
+    """Where a setting comes from: what kind of place that is, and how it was said there."""
+
+    kind: Literal["flag", "environment", "user"]
+    said: str
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the flags and the environment say. `models[0]` is the default model; empty means the provider's.
+    """What flags, environment and file say. `models[0]` is the default model; empty means the provider's.
 
     `max_frame` is in bytes, `home` is the state folder or None for the platform's, `config` the file of
-    settings or None for the one in `home` or in the platform's folder.
+    settings or None for the one in `home` or in the platform's folder, `mode` '' the first one. `origins` holds, by field, where
+    what was given comes from; all else is default.
     """
 
     provider: str | None = None
     models: tuple[str, ...] = ()
     base_url: str | None = None
     permission: PermissionPolicy = "ask"
+    mode: str = ""
     thinking: ThinkingLevel = "off"
     max_rounds: int = 50
     home: str | None = None
@@ -48,6 +57,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     plain_titles: bool = False
     allow_private_fetch: bool = False
     max_frame: int = 64 * 1024 * 1024
+    origins: dict[str, Origin] = {}
 
 
 class SettingsProblem(msgspec.Struct, frozen=True, gc=False):
@@ -57,10 +67,12 @@ class SettingsProblem(msgspec.Struct, frozen=True, gc=False):
 
 
 class Flag(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One flag. `field` is its name in Settings, `allowed` is empty when any text will do."""
+    """One flag. `field` is its name in Settings, `allowed` is empty when any text will do. `key` is what sets the same in
+    the user's file, '' where nothing does."""
 
     name: str
     field: str
+    key: str = ""
     help: str
     type: FlagType = "text"
     metavar: str = "TEXT"
@@ -83,6 +95,7 @@ FLAGS: Final[tuple[Flag, ...]] = (
     Flag(
         name="provider",
         field="provider",
+        key="provider",
         metavar="NAME",
         help="Model provider, such as anthropic, openai, ollama, offline; default: the first key found.",
     ),
@@ -97,26 +110,43 @@ FLAGS: Final[tuple[Flag, ...]] = (
     Flag(
         name="permission",
         field="permission",
+        key="permissions.policy",
         allowed=("ask", "allow-edits", "allow-all", "read-only"),
         help="What runs without a question.",
     ),
     Flag(
+        name="mode",
+        field="mode",
+        key="mode",
+        metavar="ID",
+        help="Mode of a new session, such as build or plan.",
+    ),
+    Flag(
         name="thinking",
         field="thinking",
+        key="thinking",
         allowed=("off", "minimal", "low", "medium", "high"),
         help="How much the model thinks.",
     ),
-    Flag(name="max-rounds", field="max_rounds", type="count", metavar="N", help="Model rounds in one turn."),
+    Flag(
+        name="max-rounds",
+        field="max_rounds",
+        key="max_rounds",
+        type="count",
+        metavar="N",
+        help="Model rounds in one turn.",
+    ),
     Flag(name="home", field="home", metavar="DIR", help="Folder of the state; default: the platform's."),
     Flag(
         name="config",
         field="config",
         metavar="FILE",
-        help="File with the MCP servers of every session (TOML); default: the user's.",
+        help="File of settings (TOML); default: the user's.",
     ),
     Flag(
         name="mcp-wait",
         field="mcp_wait",
+        key="mcp_wait",
         type="count",
         metavar="SECONDS",
         least=0,
@@ -125,6 +155,7 @@ FLAGS: Final[tuple[Flag, ...]] = (
     Flag(
         name="trust-read-only",
         field="trust_read_only",
+        key="permissions.trust_read_only",
         type="switch",
         help="Let tools of MCP servers that claim to only read run without a question.",
     ),
@@ -132,34 +163,45 @@ FLAGS: Final[tuple[Flag, ...]] = (
     Flag(
         name="log-level",
         field="log_level",
+        key="log_level",
         allowed=("debug", "info", "warning", "error"),
         help="What is logged to stderr or the log file.",
     ),
-    Flag(name="log-file", field="log_file", metavar="FILE", help="Log to this file instead of stderr."),
+    Flag(
+        name="log-file",
+        field="log_file",
+        key="log_file",
+        metavar="FILE",
+        help="Log to this file instead of stderr.",
+    ),
     Flag(
         name="trace", field="trace", metavar="FILE", help="Write every frame of both directions to this file."
     ),
     Flag(
         name="sequential-tools",
         field="sequential_tools",
+        key="sequential_tools",
         type="switch",
         help="Run the tool calls of one round strictly one after another.",
     ),
     Flag(
         name="plain-titles",
         field="plain_titles",
+        key="plain_titles",
         type="switch",
         help="Title sessions by their first prompt alone; the model is not asked for a better title.",
     ),
     Flag(
         name="allow-private-fetch",
         field="allow_private_fetch",
+        key="allow_private_fetch",
         type="switch",
         help="Let the fetch tool reach loopback and private addresses.",
     ),
     Flag(
         name="max-frame",
         field="max_frame",
+        key="max_frame",
         type="count",
         metavar="BYTES",
         least=1024,
@@ -167,6 +209,7 @@ FLAGS: Final[tuple[Flag, ...]] = (
     ),
 )
 
+BY_FIELD: Final[Mapping[str, Flag]] = {flag.field: flag for flag in FLAGS}
 BY_OPTION: Final[Mapping[str, Flag]] = {flag.option: flag for flag in FLAGS}
 YES: Final = frozenset({"1", "true", "yes", "on"})
 NO: Final = frozenset({"0", "false", "no", "off"})
@@ -193,7 +236,16 @@ def parse(argv: Sequence[str], environment: Mapping[str, str]) -> Settings | Set
     given = read_flags(argv)
     if isinstance(given, SettingsProblem):
         return given
-    return msgspec.convert({**found, **given}, Settings)
+    origins = {field: Origin("environment", BY_FIELD[field].variable) for field in found}
+    origins |= {field: Origin("flag", BY_FIELD[field].option) for field in given}
+    return msgspec.convert({**found, **given, "origins": origins}, Settings)
+
+
+def filled(settings: Settings, values: Mapping[str, Value], file: str) -> Settings:
+    """The settings with what the user's file says, by field, where neither a flag nor a variable has said it."""
+    fresh = {field: value for field, value in values.items() if field not in settings.origins}
+    origins = settings.origins | dict.fromkeys(fresh, Origin("user", file))
+    return msgspec.structs.replace(settings, **fresh, origins=origins)
 
 
 def read_flags(argv: Sequence[str]) -> dict[str, Value] | SettingsProblem:
@@ -223,17 +275,17 @@ def read_flags(argv: Sequence[str]) -> dict[str, Value] | SettingsProblem:
 
 
 def as_arguments(settings: Settings) -> tuple[str, ...]:
-    """The flags that give these settings; what equals its default is left out."""
+    """The flags that give these settings; what is default, and was not given, is left out."""
     default = Settings()
     words: list[str] = []
     for flag in FLAGS:
         value: object = getattr(settings, flag.field)
-        if value == getattr(default, flag.field):
+        if value == getattr(default, flag.field) and flag.field not in settings.origins:
             continue
         if isinstance(value, tuple):
             words.extend(f"{flag.option}={item}" for item in settings.models)
         elif flag.type == "switch":
-            words.append(flag.option)
+            words.append(flag.option if value is True else f"{flag.option}=off")
         else:
             words.append(f"{flag.option}={value}")
     return tuple(words)

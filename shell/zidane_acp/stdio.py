@@ -16,7 +16,7 @@ from zidane_acp.descriptors import fill_missing, open_appending, take_stdin, tak
 from zidane_acp.login.accounts import Accounts
 from zidane_acp.login.key_store import KeyStore
 from zidane_acp.options import StdioOptions, opened_of
-from zidane_acp.settings import LogLevel, Settings, state_folder
+from zidane_acp.settings import LogLevel, Settings, filled, state_folder
 from zidane_acp.signals import end_at_once, restored
 
 if TYPE_CHECKING:
@@ -30,17 +30,18 @@ TRACE_WITHIN: Final = 0.5
 def run(settings: Settings) -> int:
     """Serve with the settings of the command line; gives the exit code."""
     config = read_config(settings)
+    settings = filled(settings, config.settings, config.file)
     store = KeyStore(state_folder(settings))
     accounts = Accounts(settings, config, store, required=config.require_login)
     options = accounts.options()
     if isinstance(options, wiring.WiringProblem):
         return _refuse(options.message)
+    warnings = (*config.warnings, *options.warnings, *((store.problem,) if store.problem else ()))
     try:
         log = 2 if settings.log_file is None else open_appending(settings.log_file)
     except OSError as error:
         return _cannot("--log-file", error)
     try:
-        warnings = (*config.warnings, *((store.problem,) if store.problem else ()))
         return serve_stdio(options, lambda: _begun(settings.log_level, log, warnings, accounts.secrets))
     except TraceProblem as problem:
         return _cannot("--trace", problem.error)
@@ -63,7 +64,7 @@ def serve_stdio(options: StdioOptions, begun: Callable[[], None] = lambda: None)
     fill_missing()
     clock = Clock()
     beginning = fresh(opened_of(options.server, clock()), options.framing, options.max_frame)
-    trace = None if options.trace is None else _trace(options.trace, options.secrets)
+    trace = None if options.trace is None else _trace(options.trace, options)
     watch = None if trace is None else trace.frame
     source = take_stdin() if options.input is None else options.input
     sink = take_stdout() if options.output is None else options.output
@@ -86,13 +87,14 @@ def _flush(trace: "Trace | None") -> None:
         trace.flush(TRACE_WITHIN)
 
 
-def _trace(path: str, secrets: Iterable[str] | None) -> "Trace":
+def _trace(path: str, options: StdioOptions) -> "Trace":
     # Imported only when it is asked for: the start of the agent is waited for.
     from zidane_acp.masking import secret_values
     from zidane_acp.trace import Trace
 
     try:
-        return Trace(path, secret_values(os.environ) if secrets is None else secrets)
+        hidden = options.server.hidden_variables
+        return Trace(path, secret_values(os.environ, hidden) if options.secrets is None else options.secrets)
     except OSError as error:
         raise TraceProblem(error) from error
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from support.driver import OPTIONS, SERVER, Driver, said, with_
+from support.driver import OPTIONS, SERVER, Driver, with_
 
 from zidane_core.acp.connection import ModelSource, Server, ServerChanged
 from zidane_core.agent.events import (
@@ -14,7 +14,6 @@ from zidane_core.agent.events import (
     Failed,
     LoggedIn,
     LoggedOut,
-    ModelsChanged,
     Ok,
     Stopped,
 )
@@ -340,18 +339,6 @@ def test_where_the_model_comes_from_follows() -> None:
         if "sessionId" in frame.get("result", {})
     ]
     assert told == ["offline", "some"]
-
-
-@pytest.mark.parametrize(("titles", "asked"), [(True, 1), (False, 0), (None, 0)])
-def test_models_that_come_may_give_titles(titles: bool | None, asked: int) -> None:
-    driver = served()
-    session = driver.session()
-    driver.feed(ModelsChanged(0.0, OPTIONS.models, OPTIONS.default_model, titles))
-    driver.prompt(session, "Mend the roof of the old house")
-    driver.store()
-    driver.round(said("Done."))
-    driver.store()
-    assert len(driver.model_jobs()) == asked
 
 
 def test_a_question_of_a_login_that_is_over_finds_nobody() -> None:

@@ -11,6 +11,7 @@ from zidane_core.agent.work import Wait
 from zidane_core.data import models
 from zidane_core.data.content import Text
 from zidane_core.data.history import Entry, NoticeGiven, UserSaid
+from zidane_core.data.project import Project, ProjectSettings
 
 STORED = with_(OPTIONS, store=True, policy="allow-all")
 READ = ("read_file", {"path": "a"})
@@ -381,3 +382,19 @@ def test_a_refused_prompt_leaves_no_lease_behind() -> None:
     driver.fail_save("in_use")
     (thread,) = driver.connection.agent.threads.values()
     assert not driver.saves and not thread.store.lease, "there is nothing to give back"
+
+
+def test_a_prompt_that_is_stored_is_not_refused_when_the_session_is_lost_right_after() -> None:
+    driver = Driver(with_(STORED, project=True))
+    driver.project = Project(settings=ProjectSettings(default_model="gone"))
+    driver.initialize()
+    session = driver.session()
+    asked = driver.prompt(session)
+    driver.store_one()  # the lease is ours; a notice about the model is on its way behind it
+    driver.fail_save("in_use")
+    assert driver.answer_of(asked) is None
+    driver.work()
+    driver.round(said("ok"))
+    answer = driver.answer_of(asked)
+    assert answer is not None and answer["result"]["stopReason"] == "end_turn"
+    assert any("kept in memory only" in notice for notice in driver.notices())

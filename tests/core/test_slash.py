@@ -339,3 +339,13 @@ def test_the_model_may_answer_while_a_command_waits_behind_it() -> None:
     driver.round(said("ok"))
     answer = driver.answer_of(queued)
     assert answer is not None and answer["result"]["stopReason"] == "end_turn"
+
+
+def test_what_is_no_language_model_is_asked_for_no_title_and_no_summary() -> None:
+    plain = replace(OTHER, language=False)
+    driver, session = opened(None, with_(ALL, models=(plain,), default_model="other", titles=True))
+    driver.prompt(session)
+    driver.round(said("ok"))
+    assert not driver.model_jobs()
+    told = answered(driver, session, "/compact")
+    assert told.endswith("Other model cannot summarise; choose another model first.")

@@ -45,7 +45,7 @@ def test_version_and_help() -> None:
     assert run("serve", "--help").returncode == 0
     shown = run("chat", "--help").stdout
     assert all(flag.option in shown for flag in FLAGS)
-    for command in ("serve", "chat", "setup", "doctor"):
+    for command in ("serve", "chat", "config", "models", "setup", "doctor"):
         assert command in run("--help").stdout
 
 
@@ -220,6 +220,8 @@ def test_ordinary_words_are_not_masked() -> None:
 def test_secret_variables_are_found_by_name() -> None:
     env = {"A_API_KEY": "0123456789", "GH_TOKEN": "abcdefghij", "SHORT_TOKEN": "abc", "PATH": "/usr/bin:/bin"}
     assert set(masking.secret_values(env)) == {"0123456789", "abcdefghij"}
+    assert "/usr/bin:/bin" in masking.secret_values(env, ("PATH", "NOT_SET", "SHORT_TOKEN"))
+    assert "abc" not in masking.secret_values(env, ("SHORT_TOKEN",))
 
 
 def test_the_log_goes_to_a_private_file_and_is_masked(tmp_path: Path) -> None:

@@ -180,6 +180,18 @@ async def test_anthropic_gets_its_key_in_its_own_header() -> None:
         assert not [line for line in lines if line.startswith("authorization")]
 
 
+async def test_further_headers_go_along_and_are_as_secret_as_the_key() -> None:
+    more = {"X-Team": "team-swordfish", "X-Odd": "abc"}
+    async with serving(answer) as server, model_at(server.url, more_headers=more) as model:
+        assert await collect(model) == HELLO
+        lines = server.heads[0].lower().splitlines()
+        assert {"x-team: team-swordfish", "x-odd: abc", f"authorization: bearer {KEY}"} <= set(lines)
+    body = json.dumps({"error": {"message": f"no team team-swordfish with {KEY} in abc"}}).encode()
+    found = (await ask(whole("403 Forbidden", "application/json", body), more_headers=more))[-1]
+    assert isinstance(found, Broke) and "swordfish" not in repr(found) and KEY not in repr(found)
+    assert "no team [key] with [key]" in found.fault.message
+
+
 async def test_one_connection_serves_all_rounds() -> None:
     async with serving(answer) as server, model_at(server.url) as model:
         for _ in range(3):

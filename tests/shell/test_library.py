@@ -25,7 +25,19 @@ from zidane_acp import (
 from zidane_acp.options import choice_of, core_options
 from zidane_acp.ports import Model
 from zidane_core.acp.wire import Implementation
-from zidane_core.data.models import Called, Finished, ModelEvent, ModelRequest, TextDelta
+from zidane_core.agent.modes import MODES
+from zidane_core.data.models import (
+    Called,
+    Finished,
+    ModelEvent,
+    ModelOption,
+    ModelRequest,
+    OptionValue,
+    Price,
+    TextDelta,
+)
+from zidane_core.data.modes import Mode
+from zidane_core.data.rules import Denials
 from zidane_core.data.tools import ToolSpec
 from zidane_core.models.providers import models
 
@@ -60,6 +72,64 @@ def test_what_a_table_knows_of_a_model_comes_through_the_options() -> None:
     assert known.image_bytes == 15 * 2**18
     options = AcpServerOptions(models=(choice_of(known, Echo()),))
     assert core_options(options).models == (known,)
+    assert known.price is not None
+
+
+def test_the_options_of_a_model_become_those_of_the_core() -> None:
+    values = (OptionValue("a", "A", body='{"tier": "a"}'), OptionValue("b", "B"))
+    tier = ModelOption(id="tier", name="Tier", values=values, default="b")
+    seed = AcpModelOption(id="fast", name="Fast", description="Quicker", default=True)
+    bodied = AcpModelOption(id="slow", name="Slow", on={"speed": "slow"}, off={"speed": None})
+    choice = AcpModelChoice(
+        id="m", provider=Echo(), options=(seed, bodied, tier), price=Price(input=1, output=2)
+    )
+    (model,) = core_options(AcpServerOptions(models=(choice,))).models
+    fast, slow, third = model.options
+    assert (fast.id, fast.name, fast.description, fast.switch, fast.default) == (
+        "fast",
+        "Fast",
+        "Quicker",
+        True,
+        "on",
+    )
+    assert [(value.value, value.body) for value in fast.values] == [("on", ""), ("off", "")]
+    assert (slow.default, [value.body for value in slow.values]) == (
+        "off",
+        ['{"speed":"slow"}', '{"speed":null}'],
+    )
+    assert third is tier and model.price == Price(input=1, output=2)
+
+
+def test_a_provider_that_is_a_factory_is_made_late() -> None:
+    choices = (AcpModelChoice(id="a", provider=Echo()), AcpModelChoice(id="b", provider=lambda: Echo()))
+    models_ = core_options(AcpServerOptions(models=choices)).models
+    assert [model.made_late for model in models_] == [False, True]
+
+
+def test_what_a_host_chooses_for_its_sessions_reaches_the_core() -> None:
+    plain = core_options(AcpServerOptions(provider=Echo()))
+    assert plain.modes == MODES and not (plain.mode or plain.slash or plain.project or plain.pinned)
+    assert plain.compacts and plain.denials == Denials() and plain.protected == ()
+    mode = Mode(id="look", name="Look", changes=False)
+    chosen = AcpServerOptions(
+        provider=Echo(),
+        modes=(mode,),
+        mode="look",
+        denials=Denials(("x",), ("rm",)),
+        protected=("/etc",),
+        slash=True,
+        project=True,
+        pinned=("mode",),
+        compacts=False,
+    )
+    found = core_options(chosen)
+    assert (found.modes, found.mode, found.denials, found.protected) == (
+        (mode,),
+        "look",
+        chosen.denials,
+        ("/etc",),
+    )
+    assert (found.slash, found.project, found.pinned, found.compacts) == (True, True, ("mode",), False)
 
 
 @pytest.mark.anyio

@@ -95,15 +95,22 @@ def make_room(options: Options, thread: Thread, turn: Turn, compaction: Compacti
 def by_hand(options: Options, thread: Thread, turn: Turn, instructions: str) -> Moved:
     """The user wants the conversation shortened now, and says what is to be kept; the turn ends with it. The turn is `aside`:
     it is none of the conversation."""
+    model = chosen(options, thread)
+    if not model.language:
+        return _said(thread, turn, f"{model.name} cannot summarise; choose another model first.")
     compaction = Compaction(cause="asked", instructions=instructions)
     room = _room(options, thread, compaction)
     earlier = tuple(thread.view.messages)[: thread.view.mark]
     cut = cut_of(earlier, _kept(room, sum(map(budget.size_of, earlier))), at_least_one=False)
     if cut < 2:
-        thread, effects = blocks.say(thread, turn, "agent", (TOO_LITTLE,))
-        thread, turn = blocks.close(thread, thread.turn or turn)
-        return _answered(thread, turn), effects
+        return _said(thread, turn, TOO_LITTLE)
     return _begin(options, thread, turn, replace(compaction, upto=cut, goal=room.goal))
+
+
+def _said(thread: Thread, turn: Turn, text: str) -> Moved:
+    thread, effects = blocks.say(thread, turn, "agent", (text,))
+    thread, turn = blocks.close(thread, thread.turn or turn)
+    return _answered(thread, turn), effects
 
 
 def _kept(room: _Room, size: int) -> int:

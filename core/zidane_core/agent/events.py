@@ -293,13 +293,11 @@ class Conflict(msgspec.Struct, frozen=True, gc=False, tag="conflict"):
 
 
 class ModelsChanged(msgspec.Struct, frozen=True, gc=False, tag="models_changed"):
-    """The models that can be chosen are others now, since a key was found or is gone; `default` is one of them. `titles` as in
-    `Options`, None: as before."""
+    """The models that can be chosen are others now, since a key was found or is gone; `default` is one of them."""
 
     now: float
     models: tuple[ModelChoice, ...]
     default: str
-    titles: bool | None = None
 
 
 Event: TypeAlias = (

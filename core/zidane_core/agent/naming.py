@@ -89,6 +89,8 @@ def ask(options: Options, thread: Thread) -> Moved:
     if not prompt or not answer:
         return thread, ()
     model = model_names.chosen(options, thread)
+    if not model.language:
+        return thread, ()
     request = models.ModelRequest(
         model=model,
         system=ASK,

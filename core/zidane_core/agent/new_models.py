@@ -11,8 +11,7 @@ from zidane_core.agent.state import Agent, Options, Thread
 def changed(agent: Agent, event: ModelsChanged) -> tuple[Agent, tuple[Effect, ...]]:
     """Every thread has a model that is there; a client is told where its list or its model is another one."""
     before = agent.options
-    titles = before.titles if event.titles is None else event.titles
-    options = replace(before, models=event.models, default_model=event.default, titles=titles)
+    options = replace(before, models=event.models, default_model=event.default)
     if options == before:
         return agent, ()
     agent = replace(agent, options=options)

@@ -170,7 +170,8 @@ def _not_ours(thread: Thread) -> Moved:
     held = replace(thread, store=replace(thread.store, held=True, lease=False))
     if turn is None:
         return held, ()
-    if turn.phase != "claim":
+    if turn.phase != "claim" or thread.store.lease:
+        # It was ours, and the prompt is stored: only a notice before the claim was over is still on its way.
         return _in_memory(thread, LOST)
     if turn.stopping or turn.value is not None:
         # A cancelled prompt that was never ours: its text waits with what was said between turns.

@@ -84,13 +84,24 @@ class ResultsMessage(msgspec.Struct, frozen=True, gc=False, tag="results"):
 Message: TypeAlias = UserMessage | AssistantMessage | ResultsMessage
 
 
+class LongPrompt(msgspec.Struct, frozen=True, gc=False):
+    """Of a request with more input than `above` tokens all of the input, cached or not, costs `input` times as much, and the
+    output `output` times."""
+
+    above: int
+    input: float
+    output: float
+
+
 class Price(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What a model costs, in US dollars for a million tokens. None: cached tokens cost what all input does."""
+    """What a model costs, in US dollars for a million tokens. None: cached tokens cost what all input does, and a long
+    prompt costs no more."""
 
     input: float
     output: float
     cached_read: float | None = None
     cached_write: float | None = None
+    long: LongPrompt | None = None
 
 
 class OptionValue(msgspec.Struct, frozen=True, gc=False):
@@ -119,6 +130,7 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     `provider` is the name of who offers it, empty when that does not matter; `id` is the model's name there.
     `context_window` is in tokens, None if unknown. `image_bytes` is what it takes of one picture, before base64.
     `price` is None if unknown. `made_late`: its provider is made when the model is first selected, which may fail.
+    Without `language` it is no language model, and is asked for neither titles nor summaries.
     """
 
     value: str
@@ -135,6 +147,7 @@ class ModelChoice(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     price: Price | None = None
     options: tuple[ModelOption, ...] = ()
     made_late: bool = False
+    language: bool = True
 
 
 class ModelRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):

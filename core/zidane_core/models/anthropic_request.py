@@ -20,6 +20,7 @@ from zidane_core.data.models import (
 from zidane_core.data.tools import ToolSpec
 from zidane_core.models import anthropic_thinking
 from zidane_core.models.codec import Endpoint, HttpRequest, headers, url
+from zidane_core.models.extra_body import with_options
 from zidane_core.models.ids import call_id, tool_name
 from zidane_core.models.parts import PDF, Takes, fit
 from zidane_core.models.repair import arguments_object, repair
@@ -71,7 +72,7 @@ def build(
         "POST",
         url(endpoint.base_url, "/v1/messages"),
         headers(("anthropic-version", VERSION), *plan.headers),
-        encode_json(body),
+        encode_json(with_options(body, request.options)),
         kept(history),
     )
     return sent, (*warnings, *((plan.warning,) if plan.warning else ()))

@@ -4,65 +4,67 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from msgspec.structs import replace
+
 from zidane_core.data.models import ModelChoice
+from zidane_core.models.codec import NO_LIMIT
+from zidane_core.models.families import family
 from zidane_core.models.picture_size import image_bytes
 
+_PDF: Final = frozenset({"anthropic", "openai", "openai-responses"})
+"""Providers whose models take documents when nothing else is known of them."""
 
-def _choice(
-    provider: str,
-    model: str,
-    name: str,
-    window: int,
-    *,
-    output: int = 32768,
-    images: bool = True,
-    documents: bool = False,
-    thinking: bool = True,
-) -> ModelChoice:
-    return ModelChoice(
-        value=model,
-        name=name,
-        provider=provider,
-        id=model,
-        images=images,
-        documents=documents,
-        thinking=thinking,
-        max_output=output,
-        context_window=window,
-        image_bytes=image_bytes(provider),
+
+def model_choice(provider: str, model: str, name: str = "", *, anything: bool = False) -> ModelChoice:
+    """A provider's model with what its name says of it. `anything`: the provider is a server that may run any model, of
+    which nothing is assumed."""
+    choice = ModelChoice(
+        value=model, name=name or model, provider=provider, id=model, image_bytes=image_bytes(provider)
+    )
+    known = None if anything else family(provider, model)
+    if known is None:
+        # Servers refuse a limit that does not fit beside the prompt; Anthropic wants one.
+        most = choice.max_output if provider == "anthropic" else NO_LIMIT
+        return replace(choice, thinking=not anything, documents=provider in _PDF, max_output=most)
+    return replace(
+        choice,
+        context_window=known.context_window,
+        max_output=known.max_output,
+        images=known.images,
+        documents=known.documents,
+        thinking=known.thinking,
+        price=known.price,
     )
 
 
-_M: Final = 1_000_000
-_OPENAI_WINDOW: Final = 1_050_000
 _LIST: Final = (
-    _choice("anthropic", "claude-sonnet-5-5", "Claude Sonnet 5.5", _M, documents=True),
-    _choice("anthropic", "claude-opus-5-5", "Claude Opus 5.5", _M, documents=True),
-    _choice("anthropic", "claude-haiku-5-5", "Claude Haiku 5.5", _M, documents=True),
-    _choice("openai", "gpt-6-sol", "GPT-6 Sol", _OPENAI_WINDOW, documents=True),
-    _choice("openai", "gpt-6-luna", "GPT-6 Luna", _OPENAI_WINDOW, documents=True),
-    _choice("openai-responses", "gpt-6-sol", "GPT-6 Sol", _OPENAI_WINDOW, documents=True),
-    _choice("openai-responses", "gpt-6-luna", "GPT-6 Luna", _OPENAI_WINDOW, documents=True),
-    _choice("openrouter", "anthropic/claude-sonnet-5.5", "Claude Sonnet 5.5", _M),
-    _choice("openrouter", "openai/gpt-6-sol", "GPT-6 Sol", _OPENAI_WINDOW),
-    _choice("openrouter", "deepseek/deepseek-v4.1-flash", "DeepSeek V4.1 Flash", _M),
-    _choice("cerebras", "gpt-oss-120b", "GPT OSS 120B", 65_536, output=16384, images=False),
-    _choice("cerebras", "qwen-3.8-27b", "Qwen 3.8 27B", 64_000, output=16384, images=False),
-    _choice("groq", "openai/gpt-oss-120b", "GPT OSS 120B", 131_072, output=8192, images=False),
-    _choice("groq", "openai/gpt-oss-20b", "GPT OSS 20B", 131_072, output=8192, images=False),
-    _choice("groq", "qwen/qwen3.8-27b", "Qwen 3.8 27B", 131_042, output=8192),
-    _choice("deepseek", "deepseek-flash", "DeepSeek Flash", _M),
-    _choice("deepseek", "deepseek-v4-pro", "DeepSeek V4 Pro", _M, images=False),
-    _choice("mistral", "mistral-medium-latest", "Mistral Medium", 262_144),
-    _choice("mistral", "mistral-small-latest", "Mistral Small", 131_072),
-    _choice("mistral", "mistral-large-latest", "Mistral Large", 131_072, thinking=False),
-    _choice("xai", "grok-4.5", "Grok 4.5", 500_000),
-    _choice("xai", "grok-4.3", "Grok 4.3", _M),
+    ("anthropic", "claude-sonnet-5-5", "Claude Sonnet 5.5"),
+    ("anthropic", "claude-opus-5-5", "Claude Opus 5.5"),
+    ("anthropic", "claude-haiku-5-5", "Claude Haiku 5.5"),
+    ("openai", "gpt-6-sol", "GPT-6 Sol"),
+    ("openai", "gpt-6-luna", "GPT-6 Luna"),
+    ("openai-responses", "gpt-6-sol", "GPT-6 Sol"),
+    ("openai-responses", "gpt-6-luna", "GPT-6 Luna"),
+    ("openrouter", "anthropic/claude-sonnet-5.5", "Claude Sonnet 5.5"),
+    ("openrouter", "openai/gpt-6-sol", "GPT-6 Sol"),
+    ("openrouter", "deepseek/deepseek-v4.1-flash", "DeepSeek V4.1 Flash"),
+    ("cerebras", "gpt-oss-120b", "GPT OSS 120B"),
+    ("cerebras", "qwen-3.8-27b", "Qwen 3.8 27B"),
+    ("groq", "openai/gpt-oss-120b", "GPT OSS 120B"),
+    ("groq", "openai/gpt-oss-20b", "GPT OSS 20B"),
+    ("groq", "qwen/qwen3.8-27b", "Qwen 3.8 27B"),
+    ("deepseek", "deepseek-flash", "DeepSeek Flash"),
+    ("deepseek", "deepseek-v4-pro", "DeepSeek V4 Pro"),
+    ("mistral", "mistral-medium-latest", "Mistral Medium"),
+    ("mistral", "mistral-small-latest", "Mistral Small"),
+    ("mistral", "mistral-large-latest", "Mistral Large"),
+    ("xai", "grok-4.5", "Grok 4.5"),
+    ("xai", "grok-4.3", "Grok 4.3"),
 )
 
 MODELS: Final[Mapping[str, tuple[ModelChoice, ...]]] = MappingProxyType(
     {
-        provider: tuple(choice for choice in _LIST if choice.provider == provider)
-        for provider in dict.fromkeys(choice.provider for choice in _LIST)
+        provider: tuple(model_choice(owner, model, name) for owner, model, name in _LIST if owner == provider)
+        for provider in dict.fromkeys(owner for owner, _, _ in _LIST)
     }
 )

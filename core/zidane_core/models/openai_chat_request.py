@@ -22,6 +22,7 @@ from zidane_core.data.models import (
 from zidane_core.data.tools import ToolSpec
 from zidane_core.models.codec import NO_LIMIT, Endpoint, HttpRequest, Quirks, headers, url
 from zidane_core.models.efforts import chat_effort
+from zidane_core.models.extra_body import with_options
 from zidane_core.models.ids import call_id, tool_name
 from zidane_core.models.parts import Takes, data_url, file_name, fit, plain
 from zidane_core.models.repair import arguments_object, repair
@@ -68,7 +69,9 @@ def build(
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
     where = url(endpoint.base_url, "/chat/completions")
-    sent = HttpRequest("POST", where, headers(), encode_json(body), kept(history))
+    sent = HttpRequest(
+        "POST", where, headers(), encode_json(with_options(body, request.options)), kept(history)
+    )
     return sent, (*warnings, *((effort.warning,) if effort.warning else ()))
 
 

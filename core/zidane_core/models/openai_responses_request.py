@@ -18,6 +18,7 @@ from zidane_core.data.models import (
 from zidane_core.data.tools import ToolSpec
 from zidane_core.models.codec import NO_LIMIT, Endpoint, HttpRequest, headers, url
 from zidane_core.models.efforts import openai_effort
+from zidane_core.models.extra_body import with_options
 from zidane_core.models.ids import call_id, tool_name
 from zidane_core.models.parts import Takes, data_url, file_name, fit, plain
 from zidane_core.models.repair import arguments_object, repair
@@ -54,7 +55,11 @@ def build(
     if request.tools:
         body["tools"] = [_tool(tool) for tool in request.tools]
     sent = HttpRequest(
-        "POST", url(endpoint.base_url, "/responses"), headers(), encode_json(body), kept(history)
+        "POST",
+        url(endpoint.base_url, "/responses"),
+        headers(),
+        encode_json(with_options(body, request.options)),
+        kept(history),
     )
     return sent, tuple(warnings)
 

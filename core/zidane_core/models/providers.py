@@ -5,7 +5,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from returns.result import Failure, Result, Success
 
 from zidane_core.data.models import ModelChoice
-from zidane_core.models.codec import NO_LIMIT, Auth, Endpoint, Family, Quirks
-from zidane_core.models.known_models import MODELS
-from zidane_core.models.picture_size import image_bytes
+from zidane_core.models.codec import Auth, Endpoint, Family, Quirks
+from zidane_core.models.known_models import MODELS, model_choice
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A row of the table. `base_url` None: it must be given. `elsewhere` are the quirks behind another base URL."""
+    """A row of the table. `base_url` None: it must be given. `elsewhere` are the quirks behind another base URL.
+    `configured_url` is the user's own address of it, which a variable beats."""
 
     name: str
     title: str
@@ -31,6 +31,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     key_optional: bool = False
     quirks: Quirks = Quirks()
     elsewhere: Quirks | None = None
+    configured_url: str | None = None
 
 
 _COMPATIBLE: Final = Quirks(bare=True)
@@ -149,6 +150,31 @@ _ROWS: Final = (
 
 PROVIDERS: Final[Mapping[str, Provider]] = MappingProxyType({row.name: row for row in _ROWS})
 
+Kind: TypeAlias = Literal["openai", "openai-responses", "anthropic"]
+"""What a server of the user's own speaks."""
+
+_OWN: Final[Mapping[Kind, Provider]] = MappingProxyType(
+    {
+        "openai": PROVIDERS["openai-compatible"],
+        "openai-responses": replace(PROVIDERS["openai-responses"], base_url=None),
+        "anthropic": replace(PROVIDERS["anthropic"], base_url=None),
+    }
+)
+
+
+def own_provider(name: str, kind: Kind, base_url: str, key_variable: str | None, title: str) -> Provider:
+    """A row for a server of the user's own. It answers without a key when no variable is named for one."""
+    return replace(
+        _OWN[kind],
+        name=name,
+        title=title or name,
+        configured_url=base_url,
+        key_variable=key_variable,
+        key_optional=key_variable is None,
+        base_variable="",
+    )
+
+
 # Keys of model providers that are not in the table above. They are set for other programs on the same machine, pay
 # for the same kind of thing, and a command that the model wrote has no need of them. What pays for the user's own
 # work (GITHUB_TOKEN, AWS_SECRET_ACCESS_KEY) stays: builds, deployments and git need it.
@@ -230,22 +256,28 @@ class Found(msgspec.Struct, frozen=True, gc=False):
     variable: str
 
 
+def keyed(env: Mapping[str, str], rows: Mapping[str, Provider] = PROVIDERS) -> tuple[Found, ...]:
+    """The providers that the environment has a key for, in the order of detection, then Ollama if its host is set; a
+    variable that is empty counts as not set."""
+    found = [(name, rows[name].key_variable or "") for name in DETECTION_ORDER if name in rows]
+    found.append(("ollama", PROVIDERS["ollama"].base_variable))
+    return tuple(Found(name, variable) for name, variable in found if env.get(variable, "").strip())
+
+
 def detect(env: Mapping[str, str]) -> Found:
-    """The provider that the environment asks for; a variable that is empty counts as not set."""
-    for name in DETECTION_ORDER:
-        variable = PROVIDERS[name].key_variable
-        if variable and env.get(variable, "").strip():
-            return Found(name, variable)
-    host = PROVIDERS["ollama"].base_variable
-    return Found("ollama", host) if env.get(host, "").strip() else Found(OFFLINE, "")
+    """The provider that the environment asks for."""
+    return next(iter(keyed(env)), Found(OFFLINE, ""))
 
 
-def endpoint(name: str, env: Mapping[str, str], base_url: str | None = None) -> Result[Endpoint, str]:
-    """How a provider is called. A given base URL beats the variable; the failure is a sentence for the user."""
-    row = PROVIDERS.get(name)
+def endpoint(
+    name: str, env: Mapping[str, str], base_url: str | None = None, rows: Mapping[str, Provider] = PROVIDERS
+) -> Result[Endpoint, str]:
+    """How a provider is called. A given base URL beats the variable, which beats the user's configured one; the failure
+    is a sentence for the user."""
+    row = rows.get(name)
     if row is None:
-        return Failure(f"There is no provider named {name}; choose one of {', '.join(PROVIDERS)}.")
-    given = (base_url or "").strip() or env.get(row.base_variable, "").strip()
+        return Failure(f"There is no provider named {name}; choose one of {', '.join(rows)}.")
+    given = (base_url or "").strip() or env.get(row.base_variable, "").strip() or row.configured_url or ""
     base = _ollama_url(given) if name == "ollama" and given else given or row.base_url
     if base is None:
         return Failure(f"The provider {name} needs an address; give --base-url or set {row.base_variable}.")
@@ -281,28 +313,17 @@ def _ollama_url(host: str) -> str:
     return f"{parts.scheme}://{name}:{port}{path if path.endswith('/v1') else path + '/v1'}"
 
 
-def models(name: str, ids: tuple[str, ...] = ()) -> tuple[ModelChoice, ...]:
+def models(
+    name: str, ids: tuple[str, ...] = (), rows: Mapping[str, Provider] = PROVIDERS
+) -> tuple[ModelChoice, ...]:
     """The models of a provider to choose from: the given ids first, else the known ones.
 
-    Empty where the provider has no list of its own and none was given (ollama, openai-compatible).
+    Empty where the provider has no list of its own and none was given (ollama, openai-compatible, servers of the user's own).
     """
     known = MODELS.get(name, ())
     if not ids:
         return known
     by_id = {choice.id: choice for choice in known}
-    return tuple(by_id[model] if model in by_id else _unknown(name, model) for model in ids)
-
-
-def _unknown(name: str, model: str) -> ModelChoice:
-    """A model that is not in the table: nothing is assumed of servers that may run anything."""
-    row = PROVIDERS.get(name)
-    anything = row is None or row.key_optional
-    choice = ModelChoice(value=model, name=model, provider=name, id=model)
-    return replace(
-        choice,
-        thinking=not anything,
-        documents=name in ("anthropic", "openai", "openai-responses"),
-        image_bytes=image_bytes(name),
-        # Servers refuse a limit that does not fit beside the prompt; Anthropic wants one.
-        max_output=choice.max_output if name == "anthropic" else NO_LIMIT,
-    )
+    row = rows.get(name)
+    anything = row is None or row.key_optional or name not in PROVIDERS
+    return tuple(by_id.get(model) or model_choice(name, model, anything=anything) for model in ids)

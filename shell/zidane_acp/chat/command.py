@@ -11,6 +11,8 @@ import msgspec
 from zidane_acp.chat.link import Launch
 from zidane_acp.chat.policy import decider
 from zidane_acp.chat.wanted import Named, Newest, Wanted
+from zidane_acp.config import read_config
+from zidane_acp.config.records import UserFile
 from zidane_acp.settings import SAFE_PYTHON, Settings, as_arguments, state_folder
 
 USAGE: Final = 2
@@ -102,11 +104,12 @@ async def converse(launch: Launch, settings: Settings) -> int:
     from zidane_acp.chat.prompt_line import PromptLine
     from zidane_acp.chat.screen import Screen
 
+    user = read_config(settings).user or UserFile()
     keyboard = Keyboard()
-    screen = Screen(Console(highlight=False), keyboard, launch.cwd)
+    screen = Screen(Console(highlight=False), keyboard, launch.cwd, thoughts=user.ui.thoughts)
     prompts = PromptLine(state_folder(settings), lambda: screen.commands)
     decide = decider(settings.permission, own=launch.own, can_ask=True)
-    return await Conversation(launch, screen, keyboard, prompts, decide).run()
+    return await Conversation(launch, screen, keyboard, prompts, decide, user.ui.past_turns).run()
 
 
 def run_headless(launch: Launch, options: ChatOptions) -> int:

@@ -13,7 +13,7 @@ from zidane_acp.chat.going_on import NONE_HERE, continued_line, farewell, left_o
 from zidane_acp.chat.keyboard import Keyboard
 from zidane_acp.chat.link import Launch, linked, watch_signals
 from zidane_acp.chat.opening import Opened
-from zidane_acp.chat.past import past_of
+from zidane_acp.chat.past import TURNS, past_of
 from zidane_acp.chat.process import AgentProcess
 from zidane_acp.chat.retelling import retell
 from zidane_acp.chat.screen import Screen
@@ -32,11 +32,18 @@ class Input(Protocol):
 
 
 class Conversation:
-    """One agent, one terminal. `run` gives the exit code."""
+    """One agent, one terminal. `run` gives the exit code. `past_turns` are shown of a conversation that goes on."""
 
     def __init__(
-        self, launch: Launch, screen: Screen, keyboard: Keyboard, prompts: Input, decide: Decide
+        self,
+        launch: Launch,
+        screen: Screen,
+        keyboard: Keyboard,
+        prompts: Input,
+        decide: Decide,
+        past_turns: int = TURNS,
     ) -> None:
+        self._past_turns = past_turns
         self._launch = launch
         self._screen = screen
         self._keyboard = keyboard
@@ -101,7 +108,7 @@ class Conversation:
             self._screen.tell(NONE_HERE, "yellow")
             return
         self._screen.work_in(opened.cwd)
-        past = past_of(self._client.take_replayed())
+        past = past_of(self._client.take_replayed(), self._past_turns)
         retell(self._screen, past, left_out_line(self._launch, opened.id, past))
         self._screen.tell(continued_line(self._launch, opened, self._client.title, past.messages), "dim")
 

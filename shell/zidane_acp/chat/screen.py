@@ -72,11 +72,12 @@ class _Call:
 
 
 class Screen:
-    """A View on a terminal."""
+    """A View on a terminal; `thoughts` says whether those of the model are shown."""
 
-    def __init__(self, console: Console, keyboard: Keyboard, folder: str) -> None:
+    def __init__(self, console: Console, keyboard: Keyboard, folder: str, *, thoughts: bool = True) -> None:
         self._console = console
         self._folder = folder
+        self._thoughts = thoughts
         self._keyboard = keyboard
         self._items: list[_Words | _Call | Notice] = []
         self._plan: Plan | None = None
@@ -91,7 +92,8 @@ class Screen:
 
     def show(self, update: Update) -> None:
         if isinstance(update, Said):
-            self._said(update)
+            if self._thoughts or update.kind != "thought":
+                self._said(update)
         elif isinstance(update, Card):
             self._card(update)
         elif isinstance(update, Plan):

@@ -24,7 +24,7 @@ from zidane_acp.wiring import WiringProblem
 from zidane_core.agent.state import Command
 from zidane_core.data.auth import AuthMethod
 from zidane_core.models.offline_commands import COMMANDS
-from zidane_core.models.providers import HIDDEN_VARIABLES, OFFLINE, PROVIDERS
+from zidane_core.models.providers import HIDDEN_VARIABLES, OFFLINE
 
 if TYPE_CHECKING:
     from zidane_acp.login_shell import LoginShell
@@ -59,7 +59,8 @@ class Accounts:
         self._shell: LoginShell | None = None
         self._refused: set[tuple[str, str]] = set()
         self._choices: tuple[AcpModelChoice, ...] = ()
-        self.secrets: Final = Secrets(env)
+        self._hidden: Final = (*HIDDEN_VARIABLES, *config.hidden)
+        self.secrets: Final = Secrets(env, self._hidden)
 
     # Keys --------------------------------------------------------------------------------------------
 
@@ -68,10 +69,8 @@ class Accounts:
         told: Mapping[str, str] = {} if self._shell is None else self._shell.told
         kept = self._store.keys
         self.secrets.add(kept.values())
-        self.secrets.add(value for name, value in told.items() if name in HIDDEN_VARIABLES)
-        # A variable that is empty counts as not set.
-        own = {name: value for name, value in self._env.items() if value.strip()}
-        return {**told, **kept, **own}
+        self.secrets.add(value for name, value in told.items() if name in self._hidden)
+        return {**told, **self._store.beneath(self._env)}
 
     def place(self, variable: str) -> str:
         """Where a key is, in words; '' for the environment, or nowhere."""
@@ -118,7 +117,7 @@ class Accounts:
         factories: dict[int, Callable[[], object]] = {}
         models = tuple(self._watched(choice, factories) for choice in server.models)
         source = server.source
-        row = None if source is None else PROVIDERS.get(source.provider)
+        row = None if source is None else self._config.rows.get(source.provider)
         if source is not None and row is not None and row.key_variable in source.source.split():
             place = self.place(row.key_variable)
             told = f"{source.source} from {place}" if place else source.source
@@ -126,7 +125,7 @@ class Accounts:
         return msgspec.structs.replace(server, models=models, source=source)
 
     def _watched(self, choice: AcpModelChoice, factories: dict[int, Callable[[], object]]) -> AcpModelChoice:
-        row, make = PROVIDERS.get(choice.provider_name), choice.provider
+        row, make = self._config.rows.get(choice.provider_name), choice.provider
         if row is None or row.key_variable is None or not callable(make):
             return choice
         from zidane_acp.login.watched import watched
@@ -166,7 +165,7 @@ class Accounts:
         if self._shell is None:
             from zidane_acp.login_shell import LoginShell
 
-            self._shell = LoginShell(self._env, HIDDEN_VARIABLES)
+            self._shell = LoginShell(self._env, self._hidden)
         return self._shell
 
     # Logging in ----------------------------------------------------------------------------------------
@@ -180,8 +179,12 @@ class Accounts:
         return (
             self._required
             and not any(self._may_be_usable(account.variable) for account in self._accounts())
-            and not any(map(_needs_no_key, self._choices))
+            and not any(map(self._needs_no_key, self._choices))
         )
+
+    def _needs_no_key(self, choice: AcpModelChoice) -> bool:
+        row = self._config.rows.get(choice.provider_name)
+        return choice.provider_name != OFFLINE if row is None else row.key_optional
 
     def _accounts(self) -> tuple[Account, ...]:
         return methods.accounts(self._settings.provider)
@@ -218,11 +221,6 @@ class Accounts:
     async def logout(self) -> None:
         """Forget every key that is kept; those of the environment are not the agent's to forget."""
         await _in_thread(self._store.forget)
-
-
-def _needs_no_key(choice: AcpModelChoice) -> bool:
-    row = PROVIDERS.get(choice.provider_name)
-    return choice.provider_name != OFFLINE if row is None else row.key_optional
 
 
 async def _in_thread(work: Callable[[], object], data: dict[str, object] | None = None) -> None:

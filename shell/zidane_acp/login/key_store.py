@@ -36,6 +36,10 @@ class KeyStore:
         there = {name: key for name, key in self._read.items() if name in self._kept.keyring}
         return {**there, **self._kept.keys}
 
+    def beneath(self, env: Mapping[str, str]) -> dict[str, str]:
+        """An environment with the known keys for the variables that it has not; an empty one counts as not set."""
+        return {**self.keys, **{name: value for name, value in env.items() if value.strip()}}
+
     @property
     def names(self) -> tuple[str, ...]:
         """The variables that a key is kept for, known or not."""

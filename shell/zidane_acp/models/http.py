@@ -29,7 +29,7 @@ _SHORTEST_SECRET = 4
 class HttpModel:
     """A `Model` over HTTP. One pooled client serves all rounds; proxies come from the environment.
 
-    `key` is the API key or None. `verify` is what httpx2 takes: True for the usual roots, or a context of one's own.
+    `key` is the API key or None, `more_headers` go with every request and are as secret. `verify` is what httpx2 takes: True for the usual roots, or a context of one's own.
     """
 
     def __init__(
@@ -37,12 +37,17 @@ class HttpModel:
         endpoint: Endpoint,
         key: str | None,
         *,
+        more_headers: Mapping[str, str] | None = None,
         connect_seconds: float = CONNECT_SECONDS,
         idle_seconds: float = IDLE_SECONDS,
         verify: "bool | ssl.SSLContext" = True,
     ) -> None:
         self._endpoint = endpoint
         self._key = key.strip() if key else None
+        self._more_headers = dict(more_headers or {})
+        self._secrets = tuple(
+            text for text in (self._key or "", *self._more_headers.values()) if len(text) >= _SHORTEST_SECRET
+        )
         self._codec: Codec = CODECS[endpoint.family]
         self._connect_seconds = connect_seconds
         self._idle_seconds = idle_seconds
@@ -138,7 +143,7 @@ class HttpModel:
         return self._client
 
     def _headers(self, built: HttpRequest) -> Mapping[str, str]:
-        headers = dict(built.headers)
+        headers = {**dict(built.headers), **self._more_headers}
         if self._key is not None:
             if self._endpoint.auth == "bearer":
                 headers["authorization"] = f"Bearer {self._key}"
@@ -156,12 +161,14 @@ class HttpModel:
 
     def _masked(self, broke: Broke) -> Broke:
         """A server may echo the key it got."""
-        key, fault = self._key, broke.fault
-        if key is None or len(key) < _SHORTEST_SECRET or key not in fault.message:
+        message = broke.fault.message
+        for secret in self._secrets:
+            message = message.replace(secret, "[key]")
+        if message == broke.fault.message:
             return broke
         from msgspec.structs import replace
 
-        return replace(broke, fault=replace(fault, message=fault.message.replace(key, "[key]")))
+        return replace(broke, fault=replace(broke.fault, message=message))
 
 
 async def _read(response: "Response") -> bytes:

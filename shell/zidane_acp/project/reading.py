@@ -6,6 +6,7 @@ from zidane_acp.ports import Rules, StoreProblem
 from zidane_acp.project.commands import read_commands
 from zidane_acp.project.instructions import Root, read_instructions
 from zidane_acp.project.roots import home, repository_of
+from zidane_acp.project.settings import read_settings
 from zidane_core.data.project import Project
 from zidane_core.data.rules import Grant
 
@@ -23,6 +24,7 @@ def read_project(paths: tuple[str, ...], user_folder: str | None, rules: Rules |
     return Project(
         folders=folders,
         untrusted=tuple(folder for folder in folders if folder not in trusted),
+        settings=read_settings(folders, warnings.append),
         instructions=read_instructions(user_folder, roots, warnings.append),
         commands=read_commands(user_folder, folders, warnings.append),
         grants=grants,

@@ -14,10 +14,10 @@ from zidane_acp.chat.updates import Card, FileDiff, Notice, Option, Output, Plan
 FOLDER = os.path.abspath(os.sep + "work")
 
 
-def shown(*updates: Update) -> list[str]:
+def shown(*updates: Update, thoughts: bool = True) -> list[str]:
     """The lines that stay after a turn with these updates."""
     out = io.StringIO()
-    screen = Screen(Console(file=out, width=80, height=24), Keyboard(-1), FOLDER)
+    screen = Screen(Console(file=out, width=80, height=24), Keyboard(-1), FOLDER, thoughts=thoughts)
     for update in updates:
         screen.show(update)
     screen.end_turn()
@@ -52,6 +52,12 @@ def test_everything_stands_in_the_order_it_first_appeared() -> None:
         "  ✓ one",
         "  ○ two",
     ]
+
+
+def test_thoughts_can_be_left_out() -> None:
+    updates = (Said("thought", "hm", "t"), Said("agent", "yes", "m"), Said("thought", "well", "u"))
+    assert shown(*updates, thoughts=False) == ["yes"]
+    assert shown(*updates) == ["  hm", "yes", "  well"]
 
 
 def test_the_user_is_not_echoed_and_the_last_plan_counts() -> None:

@@ -181,8 +181,8 @@ class Recorder(McpOnDemand):
 
     made: "list[Recorder]" = []
 
-    def __init__(self, environment: Environment) -> None:
-        super().__init__(environment)
+    def __init__(self, hidden: tuple[str, ...], environment: Environment) -> None:
+        super().__init__(hidden, environment)
         self.closed = 0
         Recorder.made.append(self)
 
