@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         PermissionPolicy,
         StdioOptions,
     )
+    from zidane_acp.ports import Auth, AuthProblem
     from zidane_acp.server import AcpServer, create_acp_server, run_acp_stdio_server
     from zidane_core.acp.hands import wrap_tools_for_acp_client
     from zidane_core.acp.wire import PROTOCOL_VERSION
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from zidane_core.convert.prompt import AcpPromptParts, acp_prompt_to_prompt_parts
     from zidane_core.convert.stored import session_content_to_acp_content
     from zidane_core.convert.tool_result import tool_result_to_acp_content
+    from zidane_core.data.auth import AuthMethod
 
 __all__ = [
     "PROTOCOL_VERSION",
@@ -40,6 +42,9 @@ __all__ = [
     "AcpServer",
     "AcpServerOptions",
     "AcpSession",
+    "Auth",
+    "AuthMethod",
+    "AuthProblem",
     "JsonRpcConnection",
     "JsonRpcError",
     "PermissionPolicy",
@@ -69,6 +74,9 @@ _HOMES = {
     "AcpServer": "zidane_acp.server:AcpServer",
     "AcpServerOptions": "zidane_acp.options:AcpServerOptions",
     "AcpSession": "zidane_core.agent.state:Thread",
+    "Auth": "zidane_acp.ports:Auth",
+    "AuthMethod": "zidane_core.data.auth:AuthMethod",
+    "AuthProblem": "zidane_acp.ports:AuthProblem",
     "JsonRpcConnection": "zidane_acp.connection:JsonRpcConnection",
     "JsonRpcError": "zidane_acp.connection:JsonRpcError",
     "PROTOCOL_VERSION": "zidane_core.acp.wire:PROTOCOL_VERSION",

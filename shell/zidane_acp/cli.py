@@ -205,6 +205,30 @@ def setup(
     return run_setup(editor, write=write, yes=yes)
 
 
+PROVIDER: Final = typer.Argument(help="anthropic, openai, openrouter and others.")
+
+
+@app.command()
+def login(
+    provider: Annotated[str | None, PROVIDER] = None,
+    key_from_stdin: Annotated[
+        bool, typer.Option("--key-from-stdin", help="Read the key from standard input, for scripts.")
+    ] = False,
+) -> int:
+    """Ask for the API key of a provider and keep it on this machine."""
+    from zidane_acp.login.command import run_login
+
+    return run_login(provider, from_stdin=key_from_stdin)
+
+
+@app.command()
+def logout(provider: Annotated[str | None, PROVIDER] = None) -> int:
+    """Forget the key of a provider, or all of them."""
+    from zidane_acp.login.command import run_logout
+
+    return run_logout(provider)
+
+
 @app.command()
 def doctor(
     online: Annotated[bool, typer.Option("--online", help="Also try to reach the providers.")] = False,

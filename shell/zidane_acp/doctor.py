@@ -14,6 +14,7 @@ import msgspec
 from returns.result import Failure
 
 from zidane_acp.config import Config, config_path, read_config
+from zidane_acp.login.key_store import KeyStore
 from zidane_acp.settings import Settings, SettingsProblem, parse, state_folder
 from zidane_acp.store.inspection import State, inspect
 from zidane_acp.store.place import store_path
@@ -73,6 +74,7 @@ def run_doctor(*, online: bool = False, environment: Mapping[str, str] | None = 
 def findings(env: Mapping[str, str], online: bool) -> Iterator[Finding]:
     """The findings, in the order of the report."""
     settings = parse((), env)
+    store = KeyStore(state_folder(settings if isinstance(settings, Settings) else Settings()))
     yield Finding(
         "good", "Python", f"{platform.python_version()} at {sys.executable}, {platform.platform(terse=True)}"
     )
@@ -80,7 +82,10 @@ def findings(env: Mapping[str, str], online: bool) -> Iterator[Finding]:
     problem = settings.message if isinstance(settings, SettingsProblem) else ""
     settings = Settings() if isinstance(settings, SettingsProblem) else settings
     config = read_config(settings)
-    yield keys(env, config.rows)
+    store = KeyStore(state_folder(settings))
+    store.read_keyring()
+    yield keys(env, store, config.rows)
+    env = store.beneath(env)
     if problem:
         yield Finding("bad", "Settings", problem)
     yield provider(settings, env, config)
@@ -108,14 +113,24 @@ def _version(name: str) -> str | None:
         return None
 
 
-def keys(env: Mapping[str, str], rows: Mapping[str, Provider] = PROVIDERS) -> Finding:
-    """Which keys are set, by name only."""
+def keys(env: Mapping[str, str], store: KeyStore, rows: Mapping[str, Provider] = PROVIDERS) -> Finding:
+    """Which keys there are and where, by name only."""
+    if store.problem:
+        return Finding("bad", "Keys", store.problem)
     names = [row.key_variable for row in rows.values() if row.key_variable]
-    found = [name for name in dict.fromkeys(names) if env.get(name, "").strip()]
+    places = {name: "" if env.get(name, "").strip() else store.place(name) for name in names}
+    found = [name for name in places if env.get(name, "").strip() or places[name]]
+    lost = [name for name in found if places[name] and name not in store.keys]
+    if lost:
+        told = f"the key of {', '.join(lost)} is in the system keyring, which does not give it; unlock it, or log in again."
+        return Finding("bad", "Keys", told)
     if found:
-        return Finding("good", "Keys", "found " + ", ".join(found))
+        told = ", ".join(f"{name} (in {places[name]})" if places[name] else name for name in found)
+        return Finding("good", "Keys", f"found {told}")
     looked = ", ".join(PROVIDERS[name].key_variable or "" for name in DETECTION_ORDER)
-    return Finding("note", "Keys", f"none found; set one of {looked}, or use a local Ollama.")
+    return Finding(
+        "note", "Keys", f"none found; set one of {looked}, run `zidane-acp login`, or use a local Ollama."
+    )
 
 
 def provider(settings: Settings, env: Mapping[str, str], config: Config = NO_CONFIG) -> Finding:

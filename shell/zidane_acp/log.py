@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from zidane_acp.background import Background, write_all
@@ -30,11 +30,11 @@ FLUSH_WITHIN: Final = 0.1
 
 
 class MaskingFormatter(logging.Formatter):
-    """Formats a record, its exception included, and masks the result."""
+    """Formats a record, its exception included, and masks the result. `secrets` are looked at anew for each record."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        self._secrets = tuple(secrets)
+        self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
         return mask_start(super().format(record), self._secrets, LONGEST)
@@ -71,11 +71,11 @@ class BackgroundHandler(logging.Handler):
                 self._broken = True
 
 
-def configure(level: LogLevel = "warning", descriptor: int = 2, hidden: Collection[str] = ()) -> None:
-    """Send all logging to a descriptor: that of stderr, or of a file. `hidden` are variables whose value is secret,
-    whatever their names say."""
+def configure(level: LogLevel = "warning", descriptor: int = 2, secrets: Iterable[str] | None = None) -> None:
+    """Send all logging to a descriptor: that of stderr, or of a file. `secrets` are hidden, and looked at anew for each line;
+    None: those of the environment."""
     handler = BackgroundHandler(descriptor)
-    handler.setFormatter(MaskingFormatter(secret_values(os.environ, hidden)))
+    handler.setFormatter(MaskingFormatter(secret_values(os.environ) if secrets is None else secrets))
     logging.basicConfig(level=LEVELS[level], handlers=[handler], force=True)
     for name in CHATTY:
         logging.getLogger(name).setLevel(max(LEVELS[level], logging.WARNING))

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from zidane_acp.descriptors import fill_missing
 from zidane_acp.settings import Settings, parse
 
+LOGIN = "--login"
+"""What clients add to the command of the agent, at any place of it, to log in in a terminal."""
+
 HELP_OR_VERSION = frozenset({"--help", "-h", "--version", "-V"})
 
 
@@ -20,6 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words and terminal:
         words = ["chat"]
     flags = _serve_flags(words)
+    if flags is not None and LOGIN in flags:
+        from zidane_acp.login.command import run_flag
+
+        return run_flag(flags)
     if flags is not None:
         settings = parse(flags, os.environ)
         if isinstance(settings, Settings):

@@ -7,6 +7,9 @@ from typing import Final
 from zidane_core.text import is_array, is_object
 
 MASK: Final = "[hidden]"
+SHORTEST: Final = 8
+"""Characters of a value that is hidden wherever it stands."""
+
 LONGEST: Final = 64 * 1024
 """Characters of one text that are looked at and kept: more would take too long."""
 
@@ -76,7 +79,7 @@ def secret_values(environment: Mapping[str, str], named: Collection[str] = ()) -
     found = {
         value
         for name, value in environment.items()
-        if (name in named or SECRET_NAME.search(name)) and len(value) >= 8
+        if (name in named or SECRET_NAME.search(name)) and len(value) >= SHORTEST
     }
     return tuple(sorted(found, key=len, reverse=True))
 

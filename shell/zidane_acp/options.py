@@ -1,12 +1,13 @@
 """What a host gives to serve ACP: `AcpServerOptions` and the records in it (seed items 19 to 28)."""
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
-from zidane_acp.ports import Model, Rules, Store, Tools
+from zidane_acp.environment import Environment, inherited
+from zidane_acp.ports import Auth, Model, Rules, Store, Tools
 from zidane_core import __version__
 from zidane_core.acp.connection import ModelSource, Opened, Server
 from zidane_core.acp.frames import MAX_FRAME, Framing
@@ -15,6 +16,7 @@ from zidane_core.agent.modes import MODES
 from zidane_core.agent.presets import ACP_DEFAULT
 from zidane_core.agent.state import Command, Limits, Options
 from zidane_core.agent.system_prompt import SYSTEM
+from zidane_core.data.auth import AuthStanding
 from zidane_core.data.mcp import McpServerConfig
 from zidane_core.data.models import (
     IMAGE_BYTES,
@@ -97,7 +99,10 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     and commands in files of the workspace be used, once the user trusts its folder, and tells the model where it works;
     `user_folder` is a folder with such files of the user's own, None for nowhere. `pinned` are those of the settings `model`,
     `mode` and `thinking` that a project cannot choose. `compacts` False never shortens a conversation that outgrows its model.
-    `hidden_variables` hold keys of providers of the host's own, which child processes do not inherit.
+    `hidden_variables` hold keys of providers of the host's own, which child processes do not inherit. `auth` is how clients log in,
+    None where there is nothing to log in to; `renewed` gives the options as they are after a login or logout, None where they
+    stay as they are; only the models and `source` of the new ones count. `environment` is what the processes of tools and
+    MCP servers get, but for the keys of providers.
     """
 
     provider: Model | ModelFactory | None = None
@@ -132,13 +137,29 @@ class AcpServerOptions(msgspec.Struct, frozen=True, kw_only=True):
     compacts: bool = True
     hidden_variables: tuple[str, ...] = ()
     user_folder: str | None = None
+    auth: Auth | None = None
+    renewed: "Callable[[], AcpServerOptions | None] | None" = None
+    environment: Environment = inherited
+
+
+class Background(Protocol):
+    """What a program finds out while it already serves. Each gives whether the server is to be refreshed."""
+
+    async def before_sessions(self) -> bool:
+        """What no session is opened without; it must be short."""
+        ...
+
+    async def meanwhile(self) -> bool:
+        """What takes its time."""
+        ...
 
 
 class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Options of `run_acp_stdio_server`: the server's and those of the transport (seed item 75).
 
     `input` and `output` are file descriptors, None the process's own. `max_frame` is in bytes. `trace` is a
-    file that gets both directions as JSON lines. `warnings` are sentences for the log.
+    file that gets both directions as JSON lines. `warnings` are sentences for the log. `background` is looked at once the first
+    answer is out. `secrets` are values that the trace hides, looked at anew for each line; None: those of the environment.
     """
 
     server: AcpServerOptions
@@ -148,6 +169,8 @@ class StdioOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_frame: int = MAX_FRAME
     trace: str | None = None
     warnings: tuple[str, ...] = ()
+    background: Background | None = None
+    secrets: Iterable[str] | None = None
 
 
 DEFAULT_MODEL: Final = "default"
@@ -273,9 +296,13 @@ def body_of(fields: Mapping[str, object]) -> str:
 
 
 def server_of(options: AcpServerOptions) -> Server:
-    """What the agent says of itself."""
+    """What the agent says of itself, and how logging in stands."""
     info = options.info or Implementation(name="zidane-acp", title="Zidane", version=__version__)
-    return Server(info=info, source=options.source)
+    auth = options.auth
+    if auth is None:
+        return Server(info=info, source=options.source)
+    standing = AuthStanding(methods=auth.methods(), needed=auth.needed(), can_forget=auth.can_forget())
+    return Server(info=info, source=options.source, auth=standing)
 
 
 def providers_of(options: AcpServerOptions) -> Mapping[str, Model | ModelFactory]:

@@ -12,7 +12,17 @@ import anyio.to_thread
 from zidane_acp.files import LocalFiles
 from zidane_acp.jobs import Jobs, Report
 from zidane_acp.keeping import Keeper
-from zidane_acp.ports import Files, Mcp, McpProblem, Model, Rules, StoreProblem, Tools
+from zidane_acp.ports import (
+    Auth,
+    AuthProblem,
+    Files,
+    Mcp,
+    McpProblem,
+    Model,
+    Rules,
+    StoreProblem,
+    Tools,
+)
 from zidane_acp.providers import Lazy
 from zidane_core.agent.effects import Journal, Log, Release, Reply, Save, Send, Start, Stop
 from zidane_core.agent.events import (
@@ -25,6 +35,8 @@ from zidane_core.agent.events import (
     JobValue,
     Listed,
     Loaded,
+    LoggedIn,
+    LoggedOut,
     LookedAround,
     ModelDone,
     ProviderMade,
@@ -40,6 +52,8 @@ from zidane_core.agent.work import (
     KeepTrust,
     ListThreads,
     LoadThread,
+    LogIn,
+    LogOut,
     LookAround,
     LookAtFile,
     ReadAttachments,
@@ -53,6 +67,7 @@ from zidane_core.agent.work import (
     What,
 )
 from zidane_core.data.mcp import McpOffer, McpPageDone
+from zidane_core.data.models import ModelChoice
 from zidane_core.data.stored import Piece
 from zidane_core.data.tools import ToolOutput
 from zidane_core.faults import ErrorCode, Fault
@@ -66,7 +81,8 @@ FILES: Final[Files] = LocalFiles()
 
 class Performer:
     """The ports of one connection. `models` maps a model's value to its port; `room` is the back-pressure. Without
-    `rules` nothing is trusted beforehand and nothing is remembered; `user_folder` has the user's own instructions and commands, None: nowhere."""
+    `rules` nothing is trusted beforehand and nothing is remembered; `user_folder` has the user's own instructions and commands, None: nowhere.
+    `changed` is called when a login or logout may have changed the models."""
 
     def __init__(
         self,
@@ -77,6 +93,8 @@ class Performer:
         mcp: Mcp | None = None,
         rules: Rules | None = None,
         user_folder: str | None = None,
+        auth: Auth | None = None,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         self._models = models
         self._tools = tools
@@ -85,6 +103,8 @@ class Performer:
         self._mcp = mcp
         self._rules = rules
         self._user_folder = user_folder
+        self._auth = auth
+        self._changed = changed
 
     async def run(self, what: What, report: Report) -> JobValue | JobOutcome:
         """Do what was started, to its end."""
@@ -97,12 +117,16 @@ class Performer:
             return await performed(self, what, report)
         except StoreProblem as problem:
             return Failed(Fault(ErrorCode.INTERNAL_ERROR, str(problem), {"kind": "store"}))
+        except AuthProblem as problem:
+            return Failed(Fault(_AUTH[type(what)], str(problem), problem.data))
         except McpProblem as problem:
             data: dict[str, object] = {"kind": "mcp", "server": problem.server}
             return Failed(Fault(ErrorCode.INTERNAL_ERROR, str(problem), data))
 
     async def _model(self, what: RunModel, report: Report) -> JobValue | JobOutcome:
-        model = self._models[what.request.model.value]
+        model = self._models.get(what.request.model.value)
+        if model is None:
+            return Failed(_no_model(what.request.model))
         async for batch in model.stream(what.request, what.session):
             report(batch)
             await self._room()
@@ -111,10 +135,24 @@ class Performer:
     async def _factory(self, what: RunFactory, report: Report) -> JobValue | JobOutcome:
         model = self._models.get(what.model.value)
         if model is None:
-            told = f"The model {what.model.name} is not there any more; choose another one."
-            return Failed(Fault(ErrorCode.INVALID_PARAMS, told))
+            return Failed(_no_model(what.model))
         fault = await model.make(what.model) if isinstance(model, Lazy) else None
         return ProviderMade() if fault is None else Failed(fault)
+
+    async def _log_in(self, what: LogIn, report: Report) -> JobValue | JobOutcome:
+        if self._auth is not None:
+            await self._auth.authenticate(what.method, report.ask if what.pages else None)
+            # Before the answer, since what the client does next counts on it.
+            self._changed()
+        return LoggedIn()
+
+    async def _log_out(self, what: LogOut, report: Report) -> JobValue | JobOutcome:
+        if self._auth is not None:
+            try:
+                await self._auth.logout()
+            finally:
+                self._changed()
+        return LoggedOut()
 
     async def _tool(self, what: RunTool, report: Report) -> JobValue | JobOutcome:
         def output(piece: ToolOutput) -> None:
@@ -213,6 +251,17 @@ class Performer:
         return WaitDone()
 
 
+_AUTH: Final[Mapping[type, ErrorCode]] = MappingProxyType(
+    {LogIn: ErrorCode.AUTH_REQUIRED, LogOut: ErrorCode.INTERNAL_ERROR}
+)
+"""The code of what cannot be done around logging in."""
+
+
+def _no_model(model: ModelChoice) -> Fault:
+    told = f"The model {model.name} is not there any more; choose another one."
+    return Fault(ErrorCode.INVALID_PARAMS, told)
+
+
 def _look_at(paths: tuple[str, ...]) -> CheckedPaths:
     """The first path that is no folder that this process may read."""
     problems = ((position, _problem(path)) for position, path in enumerate(paths))
@@ -234,6 +283,8 @@ _PERFORM: Final[Mapping[type, Callable[[Performer, Any, Report], Awaitable[JobVa
             RunModel: Performer._model,
             RunFactory: Performer._factory,
             RunTool: Performer._tool,
+            LogIn: Performer._log_in,
+            LogOut: Performer._log_out,
             LookAtFile: Performer._look,
             ReadAttachments: Performer._attach,
             RunMcpServer: Performer._mcp_server,

@@ -13,6 +13,7 @@ from zidane_core.agent.work import (
     RunMcpServer,
     RunTool,
 )
+from zidane_core.data.auth import AuthMethod
 from zidane_core.data.mcp import McpOffer, McpPageDone
 from zidane_core.data.models import ModelEvent, ModelRequest
 from zidane_core.data.rules import Grant
@@ -85,6 +86,42 @@ class Mcp(Protocol):
 
     async def aclose(self) -> None:
         """End every server at once."""
+        ...
+
+
+class AuthProblem(Exception):
+    """A login or logout cannot be done; the message is one sentence for the user, with the next step and without secrets.
+    `data` is for programs, a JSON object."""
+
+    def __init__(self, message: str, data: dict[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.data = data
+
+
+class Auth(Protocol):
+    """Logging in and out.
+
+    `methods` are offered to clients; `needed` tells that no session is opened before a login, `can_forget` that there is
+    something that `logout` forgets. They are asked at the start, where nothing may wait, and again after each login and logout.
+    """
+
+    def methods(self) -> tuple[AuthMethod, ...]: ...
+
+    def needed(self) -> bool: ...
+
+    def can_forget(self) -> bool: ...
+
+    async def authenticate(self, method: str, ask: Ask | None) -> None:
+        """Log in by a method of the kind `agent`. Raises AuthProblem.
+
+        `ask` shows a page: of the kind `elicit`, with the question {"mode": "url", "url", "message"}; the answer {"action"} is
+        accept, decline or cancel, where accept says that it was opened and no more. It is None where the client shows
+        none. Secrets come by pages only, never through the client.
+        """
+        ...
+
+    async def logout(self) -> None:
+        """Forget what logins have kept; nothing to forget is no failure. Raises AuthProblem."""
         ...
 
 

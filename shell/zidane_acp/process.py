@@ -5,7 +5,7 @@ import os
 import select
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
 import anyio
@@ -77,6 +77,7 @@ class Served:
     ) -> None:
         self._now = now
         self._server = AcpServer(options.server)
+        self._background = options.background
         self._ending = Ending(time.monotonic, self._begin_to_leave)
         self._transport = _transport(source, sink, self._ending.moved)
         self._watch = watch
@@ -92,6 +93,10 @@ class Served:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._signals, inbox.put)
             try:
+                if self._background is not None:
+                    # Nothing is read meanwhile; what the first session must know comes before it.
+                    await self._refresh(self._background.before_sessions)
+                    tasks.start_soon(self._refresh, self._background.meanwhile)
                 self._code = await self._server.carry_on(
                     beginning, self._transport, inbox, self._now, self._watch, self._ending
                 )
@@ -109,6 +114,10 @@ class Served:
 
     def _exit_code(self) -> int:
         return self._code if self._signal is None else exit_code(self._signal)
+
+    async def _refresh(self, found: Callable[[], Awaitable[bool]]) -> None:
+        if await found():
+            self._server.refresh()
 
     async def _signals(self, put: Callable[[ConnectionEvent], None]) -> None:
         if os.name == "nt":

@@ -2,7 +2,7 @@
 
 import inspect
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Final
 
 import anyio
@@ -66,6 +66,37 @@ def _not_made(model: ModelChoice, error: Exception) -> Fault:
     kind = type(error).__name__
     told = f"The provider of {model.name} could not be made ({kind}). Check its settings, then try again."
     return provider_fault("server", told, provider=model.provider)
+
+
+class Providers(Mapping[str, Model]):
+    """The provider of each model, by the value that the model is chosen by.
+
+    When the models become others, answers that are under way go on with what they began with; all is closed at the end.
+    """
+
+    def __init__(self, providers: Mapping[str, Model | ModelFactory]) -> None:
+        self._now = resolved(providers)
+        self._before: list[Model] = []
+
+    def __getitem__(self, value: str) -> Model:
+        return self._now[value]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now)
+
+    def __len__(self) -> int:
+        return len(self._now)
+
+    def become(self, providers: Mapping[str, Model | ModelFactory]) -> None:
+        """Other models are there now."""
+        self._before += self._now.values()
+        self._now = resolved(providers)
+
+    async def aclose(self) -> None:
+        """Close all that there were, each once."""
+        # By identity: a host's model need not be hashable.
+        for model in {id(model): model for model in (*self._before, *self._now.values())}.values():
+            await model.aclose()
 
 
 def resolved(providers: Mapping[str, Model | ModelFactory]) -> dict[str, Model]:

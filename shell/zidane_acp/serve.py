@@ -14,7 +14,7 @@ from zidane_acp.jobs import Jobs
 from zidane_acp.keeping import Keeper
 from zidane_acp.outbox import Outbox
 from zidane_acp.perform import Performer, Performers, performers
-from zidane_acp.ports import Mcp, Model, Rules, Store, Tools, Transport
+from zidane_acp.ports import Auth, Mcp, Model, Rules, Store, Tools, Transport
 from zidane_acp.reading import read
 from zidane_core.acp.connection import ConnectionEvent
 from zidane_core.acp.frames import encode
@@ -33,6 +33,8 @@ async def serve(
     mcp: Mcp | None = None,
     rules: Rules | None = None,
     user_folder: str | None = None,
+    auth: Auth | None = None,
+    changed: Callable[[], None] = lambda: None,
     inbox: Inbox[ConnectionEvent],
     now: Callable[[], float],
     watch: Watch | None = None,
@@ -42,13 +44,13 @@ async def serve(
     """Serve one connection until the peer is gone or `inbox` is told to close; gives the exit code.
 
     Without a `store` the options of the connection must not ask for one; without `mcp` no server can be used. `rules` and `user_folder`
-    are those of `Performer`. `now` is in seconds since 1970. `ending`
+    are those of `Performer`. `changed` is called when `auth` has logged in or out. `now` is in seconds since 1970. `ending`
     bounds what follows. `release` ends what tools left running, whatever else still hangs then.
     """
     ending = ending or Ending(time.monotonic)
     outbox = Outbox(transport, lambda: inbox.put(Closed(now(), "broken_pipe")), ending.moved)
     keeper = None if store is None else Keeper(store, inbox.put, now)
-    performer = Performer(models, tools, keeper, outbox.room, mcp, rules, user_folder)
+    performer = Performer(models, tools, keeper, outbox.room, mcp, rules, user_folder, auth, changed)
 
     def send(effect: Send) -> None:
         if watch is not None:

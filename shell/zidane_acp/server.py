@@ -4,20 +4,30 @@ from collections.abc import Callable
 
 import anyio
 import anyio.to_thread
+from msgspec import structs
 
 from zidane_acp.beginning import Beginning, Watch, fresh
 from zidane_acp.clock import Clock
 from zidane_acp.ending import Ending
 from zidane_acp.inbox import Inbox
 from zidane_acp.mcp.on_demand import McpOnDemand
-from zidane_acp.options import AcpServerOptions, StdioOptions, choices_of, opened_of, providers_of
+from zidane_acp.options import (
+    AcpServerOptions,
+    StdioOptions,
+    choices_of,
+    core_options,
+    opened_of,
+    providers_of,
+    server_of,
+)
 from zidane_acp.ports import Rules, Store, Tools, Transport
-from zidane_acp.providers import resolved
+from zidane_acp.providers import Providers
 from zidane_acp.rules import MemoryRules
 from zidane_acp.serve import serve
 from zidane_acp.store import MemoryStore
-from zidane_core.acp.connection import ConnectionEvent
+from zidane_core.acp.connection import ConnectionEvent, ServerChanged
 from zidane_core.acp.frames import MAX_FRAME, Framing
+from zidane_core.agent.events import ModelsChanged
 from zidane_core.agent.work import RunTool
 from zidane_core.data.tools import Preview, ToolOutput, ToolResult
 
@@ -30,7 +40,9 @@ class AcpServer:
 
     def __init__(self, options: AcpServerOptions) -> None:
         self._options = options
-        self._models = resolved(providers_of(options))
+        self._models = Providers(providers_of(options))
+        self._refreshed = False
+        self._connections: list[Callable[[], None]] = []
         store = options.store or MemoryStore
         self._store: Store = store() if callable(store) else store
         rules = options.rules or MemoryRules
@@ -63,7 +75,7 @@ class AcpServer:
     ) -> int:
         """Serve a connection that has begun. `inbox` lets the caller put events of its own, such as `Closed`;
         `now` is the clock that began it, `ending` bounds what comes after the end."""
-        mcp = McpOnDemand(self._options.hidden_variables)
+        mcp = McpOnDemand(self._options.hidden_variables, self._options.environment)
         local = LocalOnDemand(self._options)
         # A host's own tools may be used for more than this connection, and are its to close.
         tools = local if self._options.tools is None else self._options.tools
@@ -73,6 +85,14 @@ class AcpServer:
                 tasks.start_soon(mcp.aclose)
                 tasks.start_soon(local.aclose)
 
+        def changed() -> None:
+            options = core_options(self._options)
+            inbox.put(ModelsChanged(now(), options.models, options.default_model))
+            inbox.put(ServerChanged(now(), server_of(self._options)))
+
+        self._connections.append(changed)
+        if self._refreshed:
+            changed()  # since this connection began
         try:
             return await serve(
                 beginning,
@@ -83,6 +103,8 @@ class AcpServer:
                 mcp=mcp,
                 rules=self._rules,
                 user_folder=self._options.user_folder,
+                auth=self._options.auth,
+                changed=self.refresh,
                 inbox=inbox,
                 now=now,
                 watch=watch,
@@ -90,15 +112,34 @@ class AcpServer:
                 release=release,
             )
         finally:
+            self._connections.remove(changed)
             # Once more, for what jobs have left after the end of the connection, and when it was cancelled.
             with anyio.CancelScope(shield=True):
                 await release()
 
+    def refresh(self) -> None:
+        """Look again which models there are and how logging in stands, and tell every connection.
+
+        Done by itself after a login or logout of a client; for a host it is of use when a key was found otherwise. To be called in the
+        thread of the loop.
+        """
+        renewed = None if self._options.renewed is None else self._options.renewed()
+        if renewed is not None:
+            self._options = structs.replace(
+                self._options,
+                provider=renewed.provider,
+                models=renewed.models,
+                default_model=renewed.default_model,
+                source=renewed.source,
+            )
+            self._models.become(providers_of(self._options))
+        self._refreshed = True
+        for changed in self._connections:
+            changed()
+
     async def aclose(self) -> None:
         """Close the providers and the store."""
-        # By identity: a host's model need not be hashable.
-        for model in {id(model): model for model in self._models.values()}.values():
-            await model.aclose()
+        await self._models.aclose()
         await anyio.to_thread.run_sync(self._store.close, abandon_on_cancel=True)
 
 
@@ -118,6 +159,7 @@ class LocalOnDemand:
             self._made = LocalTools(
                 hidden_variables=(*HIDDEN_VARIABLES, *self._options.hidden_variables),
                 allow_private=self._options.allow_private_fetch,
+                environment=self._options.environment,
             )
         return await self._made.run(call, report)
 

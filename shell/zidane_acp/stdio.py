@@ -5,7 +5,7 @@ Nothing here imports the event loop before the first answer is out.
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from zidane_acp import wiring
@@ -13,8 +13,10 @@ from zidane_acp.beginning import answer_first, fresh
 from zidane_acp.clock import Clock
 from zidane_acp.config import read_config
 from zidane_acp.descriptors import fill_missing, open_appending, take_stdin, take_stdout
+from zidane_acp.login.accounts import Accounts
+from zidane_acp.login.key_store import KeyStore
 from zidane_acp.options import StdioOptions, opened_of
-from zidane_acp.settings import LogLevel, Settings, filled
+from zidane_acp.settings import LogLevel, Settings, filled, state_folder
 from zidane_acp.signals import end_at_once, restored
 
 if TYPE_CHECKING:
@@ -29,16 +31,18 @@ def run(settings: Settings) -> int:
     """Serve with the settings of the command line; gives the exit code."""
     config = read_config(settings)
     settings = filled(settings, config.settings, config.file)
-    options = wiring.options_of(settings, os.environ, config)
+    store = KeyStore(state_folder(settings))
+    accounts = Accounts(settings, config, store, required=config.require_login)
+    options = accounts.options()
     if isinstance(options, wiring.WiringProblem):
         return _refuse(options.message)
-    warnings, hidden = (*config.warnings, *options.warnings), options.server.hidden_variables
+    warnings = (*config.warnings, *options.warnings, *((store.problem,) if store.problem else ()))
     try:
         log = 2 if settings.log_file is None else open_appending(settings.log_file)
     except OSError as error:
         return _cannot("--log-file", error)
     try:
-        return serve_stdio(options, lambda: _begun(settings.log_level, log, warnings, hidden))
+        return serve_stdio(options, lambda: _begun(settings.log_level, log, warnings, accounts.secrets))
     except TraceProblem as problem:
         return _cannot("--trace", problem.error)
 
@@ -60,7 +64,7 @@ def serve_stdio(options: StdioOptions, begun: Callable[[], None] = lambda: None)
     fill_missing()
     clock = Clock()
     beginning = fresh(opened_of(options.server, clock()), options.framing, options.max_frame)
-    trace = None if options.trace is None else _trace(options.trace, options.server.hidden_variables)
+    trace = None if options.trace is None else _trace(options.trace, options)
     watch = None if trace is None else trace.frame
     source = take_stdin() if options.input is None else options.input
     sink = take_stdout() if options.output is None else options.output
@@ -83,23 +87,24 @@ def _flush(trace: "Trace | None") -> None:
         trace.flush(TRACE_WITHIN)
 
 
-def _trace(path: str, hidden: Sequence[str]) -> "Trace":
+def _trace(path: str, options: StdioOptions) -> "Trace":
     # Imported only when it is asked for: the start of the agent is waited for.
     from zidane_acp.masking import secret_values
     from zidane_acp.trace import Trace
 
     try:
-        return Trace(path, secret_values(os.environ, hidden))
+        hidden = options.server.hidden_variables
+        return Trace(path, secret_values(os.environ, hidden) if options.secrets is None else options.secrets)
     except OSError as error:
         raise TraceProblem(error) from error
 
 
-def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str], hidden: Sequence[str]) -> None:
+def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str], secrets: Iterable[str]) -> None:
     import logging
 
     from zidane_acp import log
 
-    log.configure(level, descriptor, hidden)
+    log.configure(level, descriptor, secrets)
     for warning in warnings:
         logging.getLogger("zidane_acp.config").warning("%s", warning)
 

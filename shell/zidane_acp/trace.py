@@ -34,12 +34,12 @@ class Trace:
 
     In place of a frame that is no JSON, or a large one, stands {"raw": base64 of its beginning, masked, "bytes":
     its size}; {"lost": n} tells of frames that came faster than they could be written. What looks like a key, and
-    `secrets`, is masked. The work is done in a thread. Raises OSError when the file cannot be opened.
+    `secrets`, which are looked at anew for each frame, is masked. The work is done in a thread. Raises OSError when the file cannot be opened.
     """
 
     def __init__(self, path: str, secrets: Iterable[str] = ()) -> None:
         self._file = open_appending(path)
-        self._secrets = tuple(secrets)
+        self._secrets = secrets
         self._off = False
         self._frames: Background[Seen] = Background(self._write, BOUND)
 

@@ -13,7 +13,7 @@ from support.process import COMMAND
 
 from zidane_acp.settings import FLAGS
 from zidane_core.acp import requests
-from zidane_core.acp.connection import Opened, Received
+from zidane_core.acp.connection import Opened, Received, ServerChanged
 from zidane_core.agent import effects, events, guarded, state, turns, work
 from zidane_core.agent.permission import AskUser
 from zidane_core.agent.presets import ACP_DEFAULT
@@ -192,7 +192,7 @@ def test_every_error_code_and_kind_is_described() -> None:
 def test_the_vocabulary_is_that_of_the_code() -> None:
     page = "docs/architecture.md"
     told = {name for row in table(page, "Events") for name in named(row[0])}
-    assert told == {kind.__name__ for kind in (*get_args(events.Event), Opened, Received)}
+    assert told == {kind.__name__ for kind in (*get_args(events.Event), Opened, Received, ServerChanged)}
     told = {name for row in table(page, "Effects") for name in named(row[0])}
     assert told == {kind.__name__ for kind in get_args(effects.Effect)}
     told = {name for row in table(page, "Jobs") for name in named(row[0])}

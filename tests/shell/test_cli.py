@@ -10,6 +10,7 @@ import pytest
 
 from zidane_acp import masking
 from zidane_acp.doctor import Finding, findings, keys, provider, reach, run_doctor, state
+from zidane_acp.login.key_store import KeyStore
 from zidane_acp.main import main
 from zidane_acp.settings import FLAGS, Settings
 from zidane_core import __version__
@@ -185,7 +186,7 @@ def test_doctor_says_what_cannot_be_reached() -> None:
 
 
 def test_doctors_parts(tmp_path: Path) -> None:
-    assert keys({"XAI_API_KEY": " "}).verdict == "note"
+    assert keys({"XAI_API_KEY": " "}, KeyStore(tmp_path)).verdict == "note"
     assert provider(Settings(provider="ollama", models=("m",)), {}).verdict == "good"
     assert not (tmp_path / "a/b").exists()
     assert state(tmp_path / "a/b").text.endswith("(made on first use)")

@@ -151,10 +151,11 @@ class Driver:
         disk: Disk | None = None,
         seed: str = "seed",
         project: Project | None = None,
+        server: Server = SERVER,
     ) -> None:
         self.project = project
         self.now = 0.0
-        self.connection: Connection = begin(Opened(now=0.0, seed=seed, options=options, server=SERVER))
+        self.connection: Connection = begin(Opened(now=0.0, seed=seed, options=options, server=server))
         self.capabilities = capabilities or {}
         self.jobs: dict[str, Any] = {}
         self.stopped: set[str] = set()
@@ -713,7 +714,7 @@ class Driver:
             self.made.discard(
                 frame["params"].get("terminalId") if frame["method"] == "terminal/release" else ""
             )
-            assert frame["params"]["sessionId"] not in self.stopping or frame["method"] in MAY_END, (
+            assert frame["params"].get("sessionId") not in self.stopping or frame["method"] in MAY_END, (
                 f"asked after the cancel: {frame}"
             )
             assert self.may_ask(frame), f"asked for what the client has not: {frame}"

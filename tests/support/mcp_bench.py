@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import anyio.abc
 
+from zidane_acp.environment import Environment, inherited
 from zidane_acp.mcp.servers import McpServers
 from zidane_acp.ports import AskKind, McpProblem
 from zidane_core.agent.work import GetMcpPrompt, RunMcpCall, RunMcpServer
@@ -140,9 +141,9 @@ class Bench:
 
 
 @contextlib.asynccontextmanager
-async def benched(root: Path) -> AsyncIterator[Bench]:
+async def benched(root: Path, environment: Environment = inherited) -> AsyncIterator[Bench]:
     """A session; afterwards all of its servers have been ended."""
-    servers = McpServers(hidden_variables=("OPENAI_API_KEY",))
+    servers = McpServers(hidden_variables=("OPENAI_API_KEY",), environment=environment)
     async with anyio.create_task_group() as tasks:
         yield Bench(root, tasks, servers)
         with anyio.fail_after(PATIENCE):

@@ -21,7 +21,7 @@ def changed(before: str) -> tuple[str, ...]:
 class Process:
     """One agent process. Reads are bounded by the process's own life: the test's timeout ends a hung one.
 
-    `before` is a program that runs in the process before the agent does.
+    `before` is a program that runs in the process before the agent does. With `bare` the environment is `env` and no more.
     """
 
     def __init__(
@@ -30,6 +30,7 @@ class Process:
         env: dict[str, str] | None = None,
         cwd: Path | None = None,
         before: str = "",
+        bare: bool = False,
         **popen: Any,
     ) -> None:
         clean = {
@@ -40,7 +41,7 @@ class Process:
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self.child = subprocess.Popen(
             [*(changed(before) if before else COMMAND), *flags],
-            env={**clean, **(env or {})},
+            env={**({} if bare else clean), **(env or {})},
             cwd=cwd,
             **{**pipes, **popen},
         )

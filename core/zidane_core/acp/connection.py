@@ -10,6 +10,7 @@ from zidane_core.agent.events import Event, Key
 from zidane_core.agent.peer import PeerRequest
 from zidane_core.agent.state import Agent, Options
 from zidane_core.buckets import Buckets
+from zidane_core.data.auth import AuthStanding
 
 
 class ModelSource(msgspec.Struct, frozen=True, gc=False):
@@ -21,10 +22,11 @@ class ModelSource(msgspec.Struct, frozen=True, gc=False):
 
 
 class Server(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What the agent says of itself."""
+    """What the agent says of itself, and how logging in stands."""
 
     info: Implementation
     source: ModelSource | None = None
+    auth: AuthStanding = AuthStanding()
 
 
 class OpenRequest(msgspec.Struct, frozen=True, gc=False):
@@ -46,7 +48,8 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One client. `capabilities` is None before `initialize`.
 
     A request of the client is known to the agent by a ticket: `tickets` holds its id, `by_id` finds it by
-    (type, id), since 1, "1" and 1.0 are different ids. `open` and `ids` are our own open requests.
+    (type, id), since 1, "1" and 1.0 are different ids. `open` and `ids` are our own open requests. `logs_out`: the client
+    was told that there is a logout.
     """
 
     agent: Agent
@@ -58,6 +61,7 @@ class Connection(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     last_id: int = 0
     open: dict[int, OpenRequest] = {}
     ids: dict[Key, int] = {}
+    logs_out: bool = False
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="opened"):
@@ -76,5 +80,12 @@ class Received(msgspec.Struct, frozen=True, gc=False, tag="received"):
     item: Item
 
 
-ConnectionEvent: TypeAlias = Received | Event
+class ServerChanged(msgspec.Struct, frozen=True, gc=False, tag="server_changed"):
+    """The agent says something else of itself now: a key was found, or is gone."""
+
+    now: float
+    server: Server
+
+
+ConnectionEvent: TypeAlias = Received | ServerChanged | Event
 """What the root reducer of ring 3 takes once the connection is opened."""

@@ -4,19 +4,31 @@ The open table always equals the questions that are still wanted, and those whos
 other late or unknown answer is dropped.
 """
 
+import msgspec
 from msgspec.structs import replace
 
 from zidane_core.acp import answers, asking, jsonrpc, wire
 from zidane_core.acp.connection import Connection, OpenRequest
 from zidane_core.agent.effects import AskPeer, DropPeer, Effect, Send
 from zidane_core.agent.events import Answered
-from zidane_core.agent.peer import CreateTerminal, PeerAnswer, PeerRequest, ReleaseTerminal, TerminalMade
+from zidane_core.agent.peer import (
+    AskPage,
+    CreateTerminal,
+    PeerAnswer,
+    PeerRequest,
+    ReleaseTerminal,
+    TerminalMade,
+)
 from zidane_core.fp import assoc, dissoc
 
 
 def ask(connection: Connection, asked: AskPeer) -> tuple[Connection, tuple[Effect, ...]]:
     """Send a request and remember whose it is."""
     method, params = asking.spoken(asked.thread, asked.request, asked.trace)
+    if isinstance(asked.request, AskPage) and asked.request.ticket in connection.tickets:
+        # Of no session: what it belongs to is the client's open request.
+        request_id = connection.tickets.get(asked.request.ticket)
+        params = replace(params, session_id=msgspec.UNSET, request_id=request_id)
     connection, sent = _request(
         connection, OpenRequest(asked.key, asked.thread, asked.request), method, params
     )

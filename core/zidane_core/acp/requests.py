@@ -12,14 +12,15 @@ import msgspec
 from msgspec.structs import replace
 from returns.result import Failure, Result, Success
 
-from zidane_core.acp import cursors, decode, jsonrpc, wire
+from zidane_core.acp import cursors, decode, jsonrpc, logins, wire
 from zidane_core.acp.connection import Connection
 from zidane_core.acp.hands import abilities_of
 from zidane_core.acp.speak import respond
+from zidane_core.agent import logins as agent_logins
 from zidane_core.agent import offering, step, table
 from zidane_core.agent.effects import Effect
 from zidane_core.agent.events import Prompt
-from zidane_core.agent.state import Agent, Choosing, Listing, Options, Setup, Thread
+from zidane_core.agent.state import Agent, Choosing, Listing, Setup, Thread
 from zidane_core.convert.client_tools import (
     CLIENT_TOOL_CALL_METHOD,
     CLIENT_TOOL_CANCEL_METHOD,
@@ -31,7 +32,7 @@ from zidane_core.convert.client_tools import (
 from zidane_core.convert.mcp import acp_mcp_servers_to_zidane
 from zidane_core.convert.prompt import acp_prompt_to_prompt_parts
 from zidane_core.data.tools import ToolSpec
-from zidane_core.faults import ErrorCode, Fault, invalid_params, session_not_found
+from zidane_core.faults import ErrorCode, Fault, session_not_found
 from zidane_core.fp import fold, then
 
 Done: TypeAlias = tuple[Connection, tuple[Effect, ...]]
@@ -51,33 +52,44 @@ Handler: TypeAlias = Callable[[Connection, Any, Arrival], Result[Done, Fault]]
 class Method(NamedTuple):
     """How a method's params are read, and what it does.
 
-    `early` ones work before `initialize`, `stored` ones exist only where sessions are stored, `moded` ones where sessions
-    have modes.
+    `early` ones work before `initialize`. `there` says whether this connection has the method. `gated` ones are refused as
+    long as a login is needed.
     """
 
     # Any: each decoder gives the record type that its handler takes, which a table cannot say.
     decode: Callable[[msgspec.Raw], Result[Any, Fault]]
     handle: Handler
     early: bool = False
-    stored: bool = False
-    moded: bool = False
+    there: Callable[[Connection], bool] = lambda connection: True
+    gated: bool = False
 
 
 def handle(connection: Connection, request: jsonrpc.Request, arrival: Arrival) -> Result[Done, Fault]:
     """Read and do one request."""
     method = METHODS.get(request.method)
-    if method is None or not _is_there(method, connection.agent.options):
+    if method is None or not method.there(connection):
         name = request.method[:200]
         return Failure(Fault(ErrorCode.METHOD_NOT_FOUND, f"Method not found: {name}", {"method": name}))
     if connection.agent.closing:
         return Failure(Fault(ErrorCode.INVALID_REQUEST, "The agent is ending and takes no more requests"))
     if connection.capabilities is None and not method.early:
         return Failure(Fault(ErrorCode.NOT_INITIALIZED, "Server not initialized"))
+    if method.gated and connection.server.auth.needed:
+        return Failure(logins.NEEDED)
     return then(method.decode(request.params), lambda params: method.handle(connection, params, arrival))
 
 
-def _is_there(method: Method, options: Options) -> bool:
-    return (options.store or not method.stored) and (bool(options.modes) or not method.moded)
+def _stores(connection: Connection) -> bool:
+    return connection.agent.options.store
+
+
+def _has_modes(connection: Connection) -> bool:
+    return bool(connection.agent.options.modes)
+
+
+def _logs_out(connection: Connection) -> bool:
+    """Also once there is something to forget since `initialize`."""
+    return connection.logs_out or connection.server.auth.can_forget
 
 
 def notice(connection: Connection, notification: jsonrpc.Notification, now: float) -> Done:
@@ -106,7 +118,8 @@ def _initialize(
     agent = replace(
         connection.agent, abilities=abilities_of(params.client_capabilities, connection.agent.options)
     )
-    connection = replace(connection, capabilities=params.client_capabilities, agent=agent)
+    forgets = connection.server.auth.can_forget
+    connection = replace(connection, capabilities=params.client_capabilities, agent=agent, logs_out=forgets)
     stored = connection.agent.options.store
     answer = wire.InitializeResponse(
         protocol_version=wire.PROTOCOL_VERSION,
@@ -121,11 +134,17 @@ def _initialize(
                 close=wire.SessionCloseCapabilities(),
                 additional_directories=wire.SessionAdditionalDirectoriesCapabilities(),
             ),
+            auth=_LOGOUT if forgets else _NO_AUTH,
             meta=_extensions(),
         ),
+        auth_methods=logins.offered(connection),
         agent_info=connection.server.info,
     )
     return Success(respond(connection, arrival.ticket, answer))
+
+
+_NO_AUTH: Final = wire.AgentCapabilities().auth  # the default itself, which a frame leaves out
+_LOGOUT: Final = wire.AgentAuthCapabilities(logout=wire.LogoutCapabilities())
 
 
 def _extensions() -> wire.Meta:
@@ -137,7 +156,16 @@ def _extensions() -> wire.Meta:
 def _authenticate(
     connection: Connection, params: wire.AuthenticateRequest, arrival: Arrival
 ) -> Result[Done, Fault]:
-    return Failure(invalid_params("methodId", "this agent needs no login and offers no method", valid=[]))
+    fault = logins.refused(connection, params.method_id)
+    if fault is not None:
+        return Failure(fault)
+    return Success(
+        _moved(connection, *agent_logins.log_in(connection.agent, arrival.ticket, params.method_id))
+    )
+
+
+def _logout(connection: Connection, params: wire.LogoutRequest, arrival: Arrival) -> Result[Done, Fault]:
+    return Success(_moved(connection, *agent_logins.log_out(connection.agent, arrival.ticket)))
 
 
 def _setup(
@@ -263,14 +291,15 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
     {
         "initialize": Method(decode.decode_initialize, _initialize, early=True),
         "authenticate": Method(decode.decode_authenticate, _authenticate),
-        "session/new": Method(decode.decode_new_session, _new),
-        "session/load": Method(decode.decode_load_session, _load, stored=True),
-        "session/resume": Method(decode.decode_resume_session, _resume, stored=True),
-        "session/list": Method(decode.decode_list_sessions, _list, stored=True),
-        "session/delete": Method(decode.decode_delete_session, _delete, stored=True),
+        "logout": Method(decode.decode_logout, _logout, there=_logs_out),
+        "session/new": Method(decode.decode_new_session, _new, gated=True),
+        "session/load": Method(decode.decode_load_session, _load, there=_stores, gated=True),
+        "session/resume": Method(decode.decode_resume_session, _resume, there=_stores, gated=True),
+        "session/list": Method(decode.decode_list_sessions, _list, there=_stores),
+        "session/delete": Method(decode.decode_delete_session, _delete, there=_stores),
         "session/close": Method(decode.decode_close_session, _close),
         "session/prompt": Method(decode.decode_prompt, _prompt),
-        "session/set_mode": Method(decode.decode_set_mode, _set_mode, moded=True),
+        "session/set_mode": Method(decode.decode_set_mode, _set_mode, there=_has_modes),
         "session/set_config_option": Method(decode.decode_set_config_option, _set_option),
     }
 )

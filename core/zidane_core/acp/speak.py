@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from zidane_core import buckets
-from zidane_core.acp import cards, cursors, jsonrpc, outgoing, wire
+from zidane_core.acp import cards, cursors, jsonrpc, logins, outgoing, wire
 from zidane_core.acp.config_options import config_options, modes
 from zidane_core.acp.connection import Connection
 from zidane_core.agent import effects as done
@@ -229,7 +229,8 @@ def respond(connection: Connection, ticket: int, value: object) -> Spoken:
         by_id=buckets.drop(connection.by_id, jsonrpc.id_key(request_id)),
     )
     if isinstance(value, Fault):
-        return connection, (done.Send(jsonrpc.encode_error(request_id, value)),)
+        fault = logins.with_methods(connection, value)
+        return connection, (done.Send(jsonrpc.encode_error(request_id, fault)),)
     return connection, (done.Send(jsonrpc.encode_result(request_id, value)),)
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from zidane_core import buckets
 from zidane_core.acp import jsonrpc, outgoing, requests
-from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received
+from zidane_core.acp.connection import Connection, ConnectionEvent, Opened, Received, ServerChanged
 from zidane_core.acp.speak import respond, speak
 from zidane_core.agent import step as agent_step
 from zidane_core.agent import threads
@@ -36,6 +36,8 @@ def step(connection: Connection, event: ConnectionEvent) -> Step:
     """The connection after an event, and what is to be done, in order."""
     if isinstance(event, Received):
         return _received(connection, event)
+    if isinstance(event, ServerChanged):
+        return replace(connection, server=event.server), ()
     agent, effects = agent_step.step(connection.agent, event)
     if agent is connection.agent and not effects:
         return connection, ()

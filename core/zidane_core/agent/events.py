@@ -62,6 +62,14 @@ class ProviderMade(msgspec.Struct, frozen=True, gc=False, tag="provider_made"):
     """The provider of a model is there."""
 
 
+class LoggedIn(msgspec.Struct, frozen=True, gc=False, tag="logged_in"):
+    """The login is done."""
+
+
+class LoggedOut(msgspec.Struct, frozen=True, gc=False, tag="logged_out"):
+    """What logins had kept is forgotten."""
+
+
 class Found(msgspec.Struct, frozen=True, gc=False, tag="found"):
     """The stored session, or None."""
 
@@ -135,6 +143,8 @@ JobValue: TypeAlias = (
     | LookedAround
     | RuleKept
     | ProviderMade
+    | LoggedIn
+    | LoggedOut
     | Found
     | Loaded
     | Listed

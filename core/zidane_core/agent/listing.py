@@ -5,56 +5,42 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from zidane_core.agent import records, table
-from zidane_core.agent.effects import Answer, Effect, EmptyAnswer, ListAnswer, ListedThread, Start
+from zidane_core.agent import pending, records, table
+from zidane_core.agent.effects import Answer, Effect, EmptyAnswer, ListAnswer, ListedThread
 from zidane_core.agent.events import Deleted, Failed, JobOutcome, Key, Listed, Ok
 from zidane_core.agent.state import Agent, Deleting, Listing, Thread
-from zidane_core.agent.work import DeleteThread, ListThreads, What
+from zidane_core.agent.work import DeleteThread, ListThreads
 from zidane_core.data.stored import Place, StoredRow
-from zidane_core.faults import ErrorCode, Fault
-from zidane_core.fp import assoc, dissoc
+from zidane_core.fp import dissoc
 
 PAGE: Final = 50
 """Sessions in one answer."""
-
-STOPPED: Final = Fault(ErrorCode.REQUEST_CANCELLED, "The agent ended before this was done")
 
 
 def list_threads(agent: Agent, listing: Listing) -> tuple[Agent, tuple[Effect, ...]]:
     """Begin to answer a request for the list."""
     away = len(tuple(_unstored(agent, listing)))
     # One more than a page shows whether there is a next one; a stored row may be hidden by each open session.
-    return _start(agent, listing, ListThreads(listing.cwd, listing.after, PAGE + 1 + away))
+    return pending.begin(agent, listing, ListThreads(listing.cwd, listing.after, PAGE + 1 + away))
 
 
 def delete(agent: Agent, ticket: int, session: str) -> tuple[Agent, tuple[Effect, ...]]:
     """Delete a session that is not open."""
-    return _start(agent, Deleting(ticket), DeleteThread(session))
+    return pending.begin(agent, Deleting(ticket), DeleteThread(session))
 
 
-def _start(agent: Agent, pending: Listing | Deleting, what: What) -> tuple[Agent, tuple[Effect, ...]]:
-    number = agent.keys + 1
-    key = f"agent/{number}"
-    return replace(agent, keys=number, jobs=assoc(agent.jobs, key, pending)), (Start(key, what),)
-
-
-def ended(agent: Agent, key: Key, outcome: JobOutcome) -> tuple[Agent, tuple[Effect, ...]]:
-    """A job of no thread ended."""
-    pending = agent.jobs.get(key)
-    if pending is None:
-        return agent, ()
+def ended(
+    agent: Agent, key: Key, request: Listing | Deleting, outcome: JobOutcome
+) -> tuple[Agent, tuple[Effect, ...]]:
+    """The store has answered."""
     agent = replace(agent, jobs=dissoc(agent.jobs, key))
     value = outcome.value if isinstance(outcome, Ok) else None
-    if isinstance(pending, Listing) and isinstance(value, Listed):
-        return agent, (Answer(pending.ticket, _page(agent, pending, value.rows)),)
-    if isinstance(pending, Deleting) and isinstance(value, Deleted):
-        return agent, (Answer(pending.ticket, EmptyAnswer()),)
-    return agent, (Answer(pending.ticket, outcome.fault if isinstance(outcome, Failed) else STOPPED),)
-
-
-def give_up(agent: Agent) -> tuple[Effect, ...]:
-    """The connection ends: what is not done is answered all the same."""
-    return tuple(Answer(pending.ticket, STOPPED) for pending in agent.jobs.values())
+    if isinstance(request, Listing) and isinstance(value, Listed):
+        return agent, (Answer(request.ticket, _page(agent, request, value.rows)),)
+    if isinstance(request, Deleting) and isinstance(value, Deleted):
+        return agent, (Answer(request.ticket, EmptyAnswer()),)
+    fault = outcome.fault if isinstance(outcome, Failed) else pending.STOPPED
+    return agent, (Answer(request.ticket, fault),)
 
 
 def _page(agent: Agent, listing: Listing, rows: tuple[StoredRow, ...]) -> ListAnswer:

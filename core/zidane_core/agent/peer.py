@@ -103,12 +103,14 @@ class AskForm(msgspec.Struct, frozen=True, gc=False, tag="ask_form"):
 
 class AskPage(msgspec.Struct, frozen=True, gc=False, tag="ask_page"):
     """Have the user open a page. Answered by `Filled`, without content: that the user agreed to open it. `id` is
-    unique among all pages of a connection."""
+    unique among all pages of a connection. `call` is the tool call it belongs to, `ticket` the request of the client, for
+    a page of no session."""
 
     message: str
     url: str
     id: str
     call: str = ""
+    ticket: int = 0
 
 
 PeerRequest: TypeAlias = (

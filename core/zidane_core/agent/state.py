@@ -461,6 +461,26 @@ class Deleting(msgspec.Struct, frozen=True, gc=False):
     ticket: int
 
 
+class LoggingIn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A request to log in. `asks` are the open questions to the user, by their key, each with its number in the job;
+    `pages` are the keys of those that the user agreed to open. `withdrawn`: nobody wants it any more."""
+
+    ticket: int
+    asks: tuple[tuple[Key, int], ...] = ()
+    pages: tuple[Key, ...] = ()
+    withdrawn: bool = False
+
+
+class LoggingOut(msgspec.Struct, frozen=True, gc=False):
+    """A request to log out."""
+
+    ticket: int
+
+
+Pending: TypeAlias = Listing | Deleting | LoggingIn | LoggingOut
+"""A request that a job of no thread works on."""
+
+
 class Agent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """All threads of one connection, whose client has these `abilities`; `commanded` as in `Thread`. `owners` finds the thread of a prompt's ticket; `jobs` are those of no thread."""
 
@@ -472,5 +492,5 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     owners: Buckets[int, str]
     opened: int = 0
     keys: int = 0
-    jobs: dict[Key, Listing | Deleting] = {}
+    jobs: dict[Key, Pending] = {}
     closing: Literal["", "eof", "broken_pipe", "terminated", "hung_up"] = ""

@@ -17,6 +17,7 @@ from zidane_core.agent import (
     journaling,
     lanes,
     listing,
+    logins,
     moves,
     naming,
     new_models,
@@ -160,7 +161,7 @@ def _ended(agent: Agent, event: Ended) -> Step:
     if event.key == threads.CLOSING and agent.closing:
         return agent, (*threads.give_up(agent), Exit(EXIT_CODES[agent.closing]))
     if event.key in agent.jobs:
-        return _leave(*listing.ended(agent, event.key, event.outcome))
+        return _leave(*threads.job_ended(agent, event.key, event.outcome))
     thread = table.find(agent, moves.thread_of(event.key))
     if thread is None:
         return agent, ()
@@ -276,7 +277,9 @@ def _call_ended(options: Options, thread: Thread, turn: Turn, call: Call, link: 
 
 
 def _asked(agent: Agent, event: Asked) -> Step:
-    """Code of others asks. Only servers do so far; a job that is over asks nothing."""
+    """Code of others asks. Only servers and logins do so far; a job that is over asks nothing."""
+    if event.key in agent.jobs:
+        return logins.asked(agent, event)
     thread = table.find(agent, moves.thread_of(event.key))
     server = None if thread is None else servers.of_job(thread, event.key)
     if thread is None or server is None or event.kind != "elicit":
@@ -288,6 +291,9 @@ def _asked(agent: Agent, event: Asked) -> Step:
 
 
 def _answered(agent: Agent, event: Answered) -> Step:
+    login = logins.of_ask(agent, event.key)
+    if login:
+        return logins.answered(agent, login, event)
     thread = table.find(agent, moves.thread_of(event.key))
     inquiry = None if thread is None else inquiries.of_key(thread, event.key)
     if thread is not None and inquiry is not None:
@@ -414,7 +420,7 @@ def withdraw(agent: Agent, ticket: int, now: float) -> Step:
     owner = agent.owners.get(ticket)
     thread = None if owner is None else table.find(agent, owner)
     if thread is None:
-        return agent, ()
+        return logins.withdraw(agent, ticket)
     return with_thread(agent, thread, turns.withdraw(agent.options, thread, ticket), now)
 
 

@@ -3,9 +3,22 @@
 from msgspec.structs import replace
 
 from zidane_core import buckets
-from zidane_core.agent import lanes, listing, naming, opening, owing, saving, servers, table, turns
+from zidane_core.agent import (
+    lanes,
+    listing,
+    logins,
+    naming,
+    opening,
+    owing,
+    pending,
+    saving,
+    servers,
+    table,
+    turns,
+)
 from zidane_core.agent.effects import Answer, Effect, EmptyAnswer, Log, Start, Stop
-from zidane_core.agent.state import Agent, Options, Setup, Thread
+from zidane_core.agent.events import JobOutcome, Key
+from zidane_core.agent.state import Agent, LoggingIn, LoggingOut, Options, Setup, Thread
 from zidane_core.agent.work import Wait
 from zidane_core.faults import session_not_found
 
@@ -48,12 +61,20 @@ def gone(agent: Agent, thread: Thread) -> tuple[Agent, tuple[Effect, ...]]:
     return agent, (*effects, *lost)
 
 
+def job_ended(agent: Agent, key: Key, outcome: JobOutcome) -> tuple[Agent, tuple[Effect, ...]]:
+    """A job of no thread ended: its request is answered."""
+    request = agent.jobs[key]
+    if isinstance(request, LoggingIn | LoggingOut):
+        return logins.ended(agent, key, request, outcome)
+    return listing.ended(agent, key, request, outcome)
+
+
 def close_all(agent: Agent) -> tuple[Agent, tuple[Effect, ...]]:
     """The connection is over: every turn stops, every queued prompt and every request in a lane is dropped.
 
     Whatever is still to be answered then is answered within one bound.
     """
-    effects: tuple[Effect, ...] = ()
+    effects = logins.stop_all(agent)
     for thread in tuple(table.every(agent)):
         moved, cancelled = turns.cancel(agent.options, thread, "closed")
         moved, dropped = lanes.drop(moved)
@@ -83,7 +104,7 @@ def _is_quiet(thread: Thread) -> bool:
 
 def give_up(agent: Agent) -> tuple[Effect, ...]:
     """The bound on the end has passed: what could not be done is answered all the same."""
-    effects: tuple[Effect, ...] = listing.give_up(agent)
+    effects: tuple[Effect, ...] = pending.give_up(agent)
     for thread in table.every(agent):
         effects = (*effects, *owing.all_of(thread))
         if thread.setup is not None and thread.setup.ticket:
@@ -91,5 +112,5 @@ def give_up(agent: Agent) -> tuple[Effect, ...]:
         if thread.closing is not None and thread.closing.ticket:
             effects = (*effects, Answer(thread.closing.ticket, EmptyAnswer()))
         deletes = () if thread.closing is None else thread.closing.deletes
-        effects = (*effects, *(Answer(ticket, listing.STOPPED) for ticket in deletes))
+        effects = (*effects, *(Answer(ticket, pending.STOPPED) for ticket in deletes))
     return effects

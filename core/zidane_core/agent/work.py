@@ -144,6 +144,17 @@ class KeepTrust(msgspec.Struct, frozen=True, gc=False, tag="keep_trust"):
     folders: tuple[str, ...]
 
 
+class LogIn(msgspec.Struct, frozen=True, gc=False, tag="log_in"):
+    """Log in by one of the agent's own methods; with `pages` the user can be shown a page, by an `Asked` of the kind `elicit`."""
+
+    method: str
+    pages: bool = False
+
+
+class LogOut(msgspec.Struct, frozen=True, gc=False, tag="log_out"):
+    """Forget what logins have kept."""
+
+
 class FindThread(msgspec.Struct, frozen=True, gc=False, tag="find_thread"):
     """Look for a stored session."""
 
@@ -203,6 +214,8 @@ What: TypeAlias = (
     | LookAround
     | KeepGrant
     | KeepTrust
+    | LogIn
+    | LogOut
     | FindThread
     | LoadThread
     | DeleteThread

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NoReturn
 
+from zidane_acp.environment import Environment, inherited
 from zidane_acp.ports import Ask, Mcp, McpProblem
 from zidane_core.agent.events import PromptGot
 from zidane_core.agent.work import GetMcpPrompt, RunMcpCall, RunMcpServer
@@ -13,11 +14,13 @@ from zidane_core.data.tools import ToolOutput, ToolResult
 class McpOnDemand:
     """`ports.Mcp` that costs nothing as long as no session has a server: the start of the agent is waited for.
 
-    `hidden` are variables that no server inherits, beside those of known providers.
+    `hidden` are variables that no server inherits, beside those of known providers, `environment` is what they inherit but
+    for that.
     """
 
-    def __init__(self, hidden: tuple[str, ...] = ()) -> None:
+    def __init__(self, hidden: tuple[str, ...] = (), environment: Environment = inherited) -> None:
         self._hidden = hidden
+        self._environment = environment
         self._made: Mcp | None = None
         self._closed = False
 
@@ -43,7 +46,8 @@ class McpOnDemand:
             from zidane_acp.mcp.servers import McpServers
             from zidane_core.models.providers import HIDDEN_VARIABLES
 
-            self._made = McpServers(hidden_variables=(*HIDDEN_VARIABLES, *self._hidden))
+            hidden = (*HIDDEN_VARIABLES, *self._hidden)
+            self._made = McpServers(hidden_variables=hidden, environment=self._environment)
         return self._made
 
     async def aclose(self) -> None:

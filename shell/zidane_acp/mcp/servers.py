@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import anyio
 import anyio.to_thread
 
+from zidane_acp.environment import Environment, inherited
 from zidane_acp.mcp.reasons import INSTALL, not_connected
 from zidane_acp.ports import Ask, McpProblem
 from zidane_acp.tools.guard import Guard
@@ -45,10 +46,14 @@ class _Run:
 
 
 class McpServers:
-    """Connects servers. `hidden_variables` are names of variables that no server inherits (provider keys)."""
+    """Connects servers. `hidden_variables` are names of variables that no server inherits (provider keys), `environment` is what
+    they inherit but for that."""
 
-    def __init__(self, *, hidden_variables: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, *, hidden_variables: tuple[str, ...] = (), environment: Environment = inherited
+    ) -> None:
         self._hidden: Final = frozenset(hidden_variables)
+        self._inherited: Final = environment
         self._guard: Final = Guard()
         self._served: dict[tuple[str, str], Served] = {}
         self._runs: set[_Run] = set()
@@ -84,8 +89,9 @@ class McpServers:
         except ImportError as error:
             LOGGER.error("the package mcp cannot be imported: %s", where(error))
             raise McpProblem(name, f"The MCP server {name} could not be started: {INSTALL}.") from None
-        inherited = {key: value for key, value in os.environ.items() if key not in self._hidden}
-        served = make(server, inherited, self._guard, report, ask)
+        environment = await self._inherited()
+        shown = {name: value for name, value in environment.items() if name not in self._hidden}
+        served = make(server, shown, self._guard, report, ask)
         key = server.session, name
         self._served[key] = served
         try:

@@ -13,10 +13,11 @@ from returns.result import Failure
 from zidane_acp.calling import Call, call_of
 from zidane_acp.chat.safe_text import line
 from zidane_acp.config import Config, read_config
+from zidane_acp.login.key_store import KeyStore
 from zidane_acp.models.endpoints import Offer, ask, keep, kept
 from zidane_acp.models.rows import HEADINGS, Row, cells, facts, rows_of
 from zidane_acp.sessions.delivery import deliver, on_terminal
-from zidane_acp.settings import Settings, SettingsProblem, filled, parse
+from zidane_acp.settings import Settings, SettingsProblem, filled, parse, state_folder
 from zidane_acp.wiring import WiringProblem, options_of, reachable
 
 PROBLEM: Final = 1
@@ -38,6 +39,9 @@ def run_models(
     if isinstance(given, SettingsProblem):
         return _refuse(given.message)
     config = read_config(given)
+    store = KeyStore(state_folder(given))
+    store.read_keyring()
+    env = store.beneath(env)
     options = options_of(given, env, config)
     if isinstance(options, WiringProblem):
         return _refuse(options.message)

@@ -1,13 +1,14 @@
 """The executors of the built-in tools behind the port `Tools`."""
 
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from threading import Event
 from typing import Final, NamedTuple, TypeAlias
 
+import anyio.from_thread
 import anyio.to_thread
 
+from zidane_acp.environment import Environment, inherited
 from zidane_acp.tools.guard import Guard
 from zidane_acp.tools.paths import prepare_path
 from zidane_acp.tools.results import Refused, said
@@ -66,12 +67,19 @@ class LocalTools:
     """Runs the built-in tools on this machine.
 
     `hidden_variables` are names of environment variables that no child process gets (provider keys).
-    `allow_private` lets `fetch` go to addresses that are not public. `ripgrep` False searches without it.
+    `allow_private` lets `fetch` go to addresses that are not public. `ripgrep` False searches without it. `environment` is
+    what they get but for that.
     """
 
     def __init__(
-        self, *, hidden_variables: tuple[str, ...] = (), allow_private: bool = False, ripgrep: bool = True
+        self,
+        *,
+        hidden_variables: tuple[str, ...] = (),
+        allow_private: bool = False,
+        ripgrep: bool = True,
+        environment: Environment = inherited,
     ) -> None:
+        self._inherited: Final = environment
         self._hidden: Final = frozenset(hidden_variables)
         self._allow_private: Final = allow_private
         self._ripgrep: Final = ripgrep
@@ -100,17 +108,21 @@ class LocalTools:
             "list_files": Executor(prepare_path, _walks(listing.list_files)),
             "glob": Executor(prepare_path, _walks(listing.find_files)),
             "search": Executor(prepare_path, self._search),
-            "shell": Executor(prepare_shell, self._shell.run),
+            "shell": Executor(self._prepare_shell, self._shell.run),
             "fetch": Executor(_nothing, self._fetch),
         }
 
-    def _environment(self) -> dict[str, str]:
-        return {name: value for name, value in os.environ.items() if name not in self._hidden}
+    async def _environment(self) -> dict[str, str]:
+        return {name: value for name, value in (await self._inherited()).items() if name not in self._hidden}
+
+    def _prepare_shell(self, call: RunTool) -> Preview:
+        """In a worker thread."""
+        return prepare_shell(call, anyio.from_thread.run(self._environment))
 
     async def _search(self, call: RunTool, _: Report) -> ToolResult:
         from zidane_acp.tools.search import search
 
-        return await search(call, self._environment(), self._ripgrep, self._guard)
+        return await search(call, await self._environment(), self._ripgrep, self._guard)
 
     async def _fetch(self, call: RunTool, _: Report) -> ToolResult:
         from zidane_acp.tools.fetch import fetch

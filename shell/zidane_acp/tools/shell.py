@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 import anyio
@@ -48,7 +48,7 @@ Report = Callable[[ToolOutput], None]
 pause = anyio.sleep
 
 
-def prepare_shell(call: RunTool) -> Preview:
+def prepare_shell(call: RunTool, environment: Mapping[str, str]) -> Preview:
     """The folder the command runs in, the paths that it is known to read, and whether nothing there changes that."""
     folder = of_call(call, text(call, "cwd") or ".")
     touched = _touched(call, folder)
@@ -56,7 +56,7 @@ def prepare_shell(call: RunTool) -> Preview:
     return Preview(
         paths=(folder, *touched),
         locations=tuple(map(Location, away)),
-        harmless=is_harmless(text(call, "command"), folder.real, call.roots, os.environ),
+        harmless=is_harmless(text(call, "command"), folder.real, call.roots, environment),
         title=title(call, (folder, *touched)),
         environment=tuple(hardening({}).items()) if reads_repository(text(call, "command")) else (),
     )
@@ -66,14 +66,14 @@ def _touched(call: RunTool, folder: ResolvedPath) -> tuple[ResolvedPath, ...]:
     return tuple(of_call(call, path, folder.real) for path in call.paths)
 
 
-def _look_again(call: RunTool, folder: str) -> None:
+def _look_again(call: RunTool, folder: str, environment: Mapping[str, str]) -> None:
     """Refuse a command that runs without the user's word when what made it harmless holds no more."""
     away = next(
         (path for path in _touched(call, resolve(folder, call.cwd, call.roots)) if not path.inside), None
     )
     if away is not None:
         raise Refused(f"{away.given} now lies outside the workspace ({away.real}), and this was not allowed.")
-    if not is_harmless(text(call, "command"), folder, call.roots, os.environ):
+    if not is_harmless(text(call, "command"), folder, call.roots, environment):
         raise Refused("What this command would do here has changed since it was looked at; try again.")
 
 
@@ -120,7 +120,7 @@ class _Output:
 class Shell:
     """Runs commands, and remembers what they left running so that `aclose` can end it, and the guard if need be."""
 
-    def __init__(self, environment: Callable[[], Mapping[str, str]], guard: Guard) -> None:
+    def __init__(self, environment: Callable[[], Awaitable[Mapping[str, str]]], guard: Guard) -> None:
         self._environment = environment
         self._guard = guard
         self._count = 0
@@ -131,8 +131,9 @@ class Shell:
         line, seconds = text(call, "command"), number(call, "timeout", TIMEOUT)
         passable(line, "command")
         folder = _folder(call)
+        environment = await self._environment()
         if not call.granted:
-            await anyio.to_thread.run_sync(_look_again, call, folder)
+            await anyio.to_thread.run_sync(_look_again, call, folder, environment)
         self._count += 1
         marker = f"{self._guard.token}-{self._count};"
         self._guard.start()
@@ -140,7 +141,6 @@ class Shell:
         output = _Output(report)
         try:
             try:
-                environment = self._environment()
                 if reads_repository(line) and not call.granted:
                     environment = hardened(environment)
                 process = await _start(line, folder, {**environment, MARKER: marker}, writer)

@@ -16,6 +16,7 @@ from support.process import Process as Agent
 from support.process import alive
 
 from zidane_acp import server as server_module
+from zidane_acp.environment import Environment
 from zidane_acp.mcp.on_demand import McpOnDemand
 from zidane_acp.options import AcpServerOptions
 from zidane_acp.server import AcpServer
@@ -180,8 +181,8 @@ class Recorder(McpOnDemand):
 
     made: "list[Recorder]" = []
 
-    def __init__(self, hidden: tuple[str, ...] = ()) -> None:
-        super().__init__(hidden)
+    def __init__(self, hidden: tuple[str, ...], environment: Environment) -> None:
+        super().__init__(hidden, environment)
         self.closed = 0
         Recorder.made.append(self)
 

@@ -1,10 +1,13 @@
 """Tools and prompts of a real server over each transport."""
 
 import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
 
 import anyio
 import pytest
-from support.mcp_bench import Bench, WebServer, command, text_of
+from support.mcp_bench import Bench, WebServer, benched, command, text_of
 from support.mcp_server import PIXEL
 
 from zidane_acp.ports import McpProblem
@@ -187,6 +190,16 @@ async def test_where_a_process_runs(bench: Bench, monkeypatch: pytest.MonkeyPatc
         "yes",
         "not set",
     ]
+
+
+async def test_a_server_gets_what_the_host_gives_without_keys(tmp_path: Path) -> None:
+    async def told() -> Mapping[str, str]:
+        return {**os.environ, "OF_THE_SHELL": "told", "OPENAI_API_KEY": "sk-hidden"}
+
+    async with benched(tmp_path, told) as bench:
+        await bench.connect(command("stdio"))
+        assert await bench.text("variable", name="OF_THE_SHELL") == "told"
+        assert await bench.text("variable", name="OPENAI_API_KEY") == "not set"
 
 
 async def test_headers_are_sent_as_given(bench: Bench, http_server: WebServer) -> None:

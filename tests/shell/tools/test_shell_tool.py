@@ -113,6 +113,25 @@ async def test_keys_are_not_inherited(space: Space, monkeypatch: pytest.MonkeyPa
     assert len(text.split()) == 3
 
 
+async def test_a_host_gives_the_environment_and_a_command_is_judged_by_it(space: Space) -> None:
+    (space.root / "bin").mkdir()
+    (space.root / "bin" / "ls").write_text("#!/bin/sh\necho mine\n", "utf-8")
+    (space.root / "bin" / "ls").chmod(0o755)
+    given = {"PATH": f"{space.root}/bin:/usr/bin:/bin", "SECRET_API_KEY": "hush", "WORD": "told"}
+
+    async def told() -> dict[str, str]:
+        return given
+
+    space.tools = LocalTools(hidden_variables=("SECRET_API_KEY",), environment=told)
+    assert await space.text("shell", command="echo $WORD${SECRET_API_KEY-}; ls") == "told\nmine\n"
+    # The program that the name stands for lies where the model may have put it.
+    assert not (await space.prepare("shell", command="ls")).harmless
+    refused = await space.run("shell", granted=False, command="ls")
+    assert refused.failed and "has changed" in refused.content[0].text  # type: ignore[union-attr]
+    given["PATH"] = "/usr/bin:/bin"
+    assert (await space.prepare("shell", command="ls")).harmless
+
+
 async def test_no_key_of_a_model_provider_is_inherited(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those of providers that this program does not know."""
     known = {row.key_variable for row in PROVIDERS.values() if row.key_variable}
