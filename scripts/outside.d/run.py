@@ -13,12 +13,13 @@ sys.path[:0] = [str(ROOT / "scripts" / "node.d"), str(ROOT / "scripts" / "cases.
 from node_packages import NodeMissing  # noqa: E402  # the paths come first
 from stage import Failed  # noqa: E402
 from with_acpx import acpx, acpx_sessions  # noqa: E402
-from with_typescript import hands, restart, typescript  # noqa: E402
+from with_typescript import hands, restart, settings, typescript  # noqa: E402
 
 CLIENTS: Final[dict[str, Callable[[Path], None]]] = {
     "typescript": typescript,
     "restart": restart,
     "hands": hands,
+    "settings": settings,
     "acpx": acpx,
     "acpx-sessions": acpx_sessions,
 }

@@ -2,11 +2,14 @@
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from node_packages import TYPESCRIPT_SDK, install, node, place
 from stage import PATIENCE, ROOT, Failed, Stage, answers, before_answer
+from support.loopback import Answer, calling, refusing, said, serving
 
 HERE: Final = ROOT / "scripts" / "outside.d"
 WRITE: Final = {"tool": "write_file", "args": {"path": "hello.txt", "content": "hi\n"}}
@@ -18,12 +21,12 @@ PLAN: Final = [
 ]
 
 
-def run(stage: Stage, script: str, *words: str) -> None:
-    """One client to its end, in the stage's environment."""
+def run(stage: Stage, script: str, *words: str, more: Mapping[str, str] = MappingProxyType({})) -> None:
+    """One client to its end, in the stage's environment and with more variables."""
     install(TYPESCRIPT_SDK)
     placed = {source.name: place(source) for source in HERE.glob("*.mjs")}  # they import each other
     command = [node(20), str(placed[script]), str(stage.work), *words]
-    done = subprocess.run(command, env=stage.environment(), timeout=PATIENCE, check=False)
+    done = subprocess.run(command, env={**stage.environment(), **more}, timeout=PATIENCE, check=False)
     if done.returncode != 0:
         raise Failed("the TypeScript client was not content")
 
@@ -99,3 +102,57 @@ def hands(folder: Path) -> None:
             json.dumps(stage.replaying(*turns, flags=("--permission", "allow-all"))),
         )
     stage.check()
+
+
+SETTINGS: Final = """
+default_model = "left-model"
+plain_titles = true
+[providers.left]
+base_url = "{left}"
+[providers.right]
+base_url = "{right}"
+[[models]]
+id = "left-model"
+provider = "left"
+context_window = 100000
+price = {{ input = 1.0, output = 2.0 }}
+[[models.options]]
+id = "fast"
+name = "Fast"
+on = {{ service_tier = "priority" }}
+[[models]]
+id = "right-model"
+provider = "right"
+context_window = 50000
+price = {{ input = 1.0, output = 2.0 }}
+"""
+
+
+def settings(folder: Path) -> None:
+    """The client of settings_client.mjs, with two model servers on loopback and a third one that wants a key."""
+    stage = Stage(folder)
+    call = calling("write_file", {"path": "a.txt", "content": "a\n"}, used=1000)
+
+    def keyed(_: dict[str, Any]) -> Answer:
+        return said("with the key") if third.keys[-1] == KEY else refusing(401, "no key")
+
+    with (
+        serving(lambda _: call) as left,
+        serving(lambda _: said("I go on.", used=1200)) as right,
+        serving(keyed) as third,
+    ):
+        file, gate = stage.folder / "config.toml", stage.folder / "gate.toml"
+        file.write_text(SETTINGS.format(left=left.url, right=right.url))
+        gate.write_text("require_login = true\n")
+        chosen = stage.agent("--config", str(file))
+        # The key is kept in a file: the keyring of this machine is nobody's business here.
+        plain = {"OPENAI_BASE_URL": third.url, "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
+        agents = (chosen, chosen, chosen, stage.agent(), stage.agent("--config", str(gate)))
+        with stage.nothing_left():
+            run(stage, "settings_client.mjs", *(json.dumps(agent) for agent in agents), more=plain)
+        stage.check()
+    if [body["model"] for body in (*left.bodies, *right.bodies)] != ["left-model", "right-model"]:
+        raise Failed("the turn did not go from one server to the other")
+
+
+KEY: Final = "sk-outside-0123456789"

@@ -12,7 +12,7 @@ OUTSIDE = Path(__file__).parents[2] / "scripts" / "outside"
 
 @pytest.mark.node
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("client", ["typescript", "restart", "hands", "acpx", "acpx-sessions"])
+@pytest.mark.parametrize("client", ["typescript", "restart", "hands", "settings", "acpx", "acpx-sessions"])
 def test_an_unmodified_client_completes_its_conversation(client: str) -> None:
     env = {**os.environ, "ZIDANE_PYTHON": sys.executable}
     done = subprocess.run(
