@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from node_packages import TYPESCRIPT_SDK, install, node, place
 from stage import PATIENCE, ROOT, Failed, Stage, answers, before_answer
-from support.loopback import Answer, calling, refusing, said, serving
+from support.loopback import TWO_MODELS, Answer, calling, refusing, said, serving
 
 HERE: Final = ROOT / "scripts" / "outside.d"
 WRITE: Final = {"tool": "write_file", "args": {"path": "hello.txt", "content": "hi\n"}}
@@ -104,30 +104,6 @@ def hands(folder: Path) -> None:
     stage.check()
 
 
-SETTINGS: Final = """
-default_model = "left-model"
-plain_titles = true
-[providers.left]
-base_url = "{left}"
-[providers.right]
-base_url = "{right}"
-[[models]]
-id = "left-model"
-provider = "left"
-context_window = 100000
-price = {{ input = 1.0, output = 2.0 }}
-[[models.options]]
-id = "fast"
-name = "Fast"
-on = {{ service_tier = "priority" }}
-[[models]]
-id = "right-model"
-provider = "right"
-context_window = 50000
-price = {{ input = 1.0, output = 2.0 }}
-"""
-
-
 def settings(folder: Path) -> None:
     """The client of settings_client.mjs, with two model servers on loopback and a third one that wants a key."""
     stage = Stage(folder)
@@ -142,7 +118,7 @@ def settings(folder: Path) -> None:
         serving(keyed) as third,
     ):
         file, gate = stage.folder / "config.toml", stage.folder / "gate.toml"
-        file.write_text(SETTINGS.format(left=left.url, right=right.url))
+        file.write_text(TWO_MODELS.format(left=left.url, right=right.url))
         gate.write_text("require_login = true\n")
         chosen = stage.agent("--config", str(file))
         # The key is kept in a file: the keyring of this machine is nobody's business here.

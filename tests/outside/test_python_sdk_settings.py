@@ -16,42 +16,7 @@ from acp.schema import (
     SessionConfigOptionsCapabilities,
 )
 from outside.sdk_client import PATIENCE, ScriptedClient, ask, initialized
-from support.loopback import Answer, Loopback, calling, said, serving
-
-CONFIG = """
-default_model = "left-model"
-plain_titles = true
-
-[providers.left]
-base_url = "{left}"
-
-[providers.right]
-base_url = "{right}"
-
-[[models]]
-id = "left-model"
-provider = "left"
-context_window = 100000
-max_output = 1000
-price = {{ input = 1.0, output = 2.0 }}
-
-[[models.options]]
-id = "fast"
-name = "Fast"
-on = {{ service_tier = "priority" }}
-
-[[models.options]]
-id = "size"
-name = "Size"
-values = [ {{ value = "small", name = "Small" }}, {{ value = "large", name = "Large", body = {{ verbosity = "high" }} }} ]
-
-[[models]]
-id = "right-model"
-provider = "right"
-context_window = 50000
-max_output = 1000
-price = {{ input = 1.0, output = 2.0 }}
-"""
+from support.loopback import TWO_MODELS, Answer, Loopback, calling, said, serving
 
 
 @pytest.fixture
@@ -67,7 +32,7 @@ def two_servers(left: Any = None, right: Any = None) -> Iterator[tuple[Loopback,
 
 def configured(tmp_path: Path, left: Loopback, right: Loopback) -> list[str]:
     file = tmp_path / "config.toml"
-    file.write_text(CONFIG.format(left=left.url, right=right.url))
+    file.write_text(TWO_MODELS.format(left=left.url, right=right.url))
     return ["--config", str(file), "--permission", "allow-all"]
 
 

@@ -80,3 +80,40 @@ def serving(answer: Callable[[dict[str, Any]], Answer] = lambda _: said("ok")) -
         loopback.server.shutdown()
         thread.join()
         loopback.server.server_close()
+
+
+TWO_MODELS = """
+default_model = "left-model"
+plain_titles = true
+
+[providers.left]
+base_url = "{left}"
+
+[providers.right]
+base_url = "{right}"
+
+[[models]]
+id = "left-model"
+provider = "left"
+context_window = 100000
+max_output = 1000
+price = {{ input = 1.0, output = 2.0 }}
+
+[[models.options]]
+id = "fast"
+name = "Fast"
+on = {{ service_tier = "priority" }}
+
+[[models.options]]
+id = "size"
+name = "Size"
+values = [ {{ value = "small", name = "Small" }}, {{ value = "large", name = "Large", body = {{ verbosity = "high" }} }} ]
+
+[[models]]
+id = "right-model"
+provider = "right"
+context_window = 50000
+max_output = 1000
+price = {{ input = 1.0, output = 2.0 }}
+"""
+"""A config file for two servers, whose addresses are `left` and `right`, with a model of each."""

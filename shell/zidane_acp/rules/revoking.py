@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 
+from zidane_acp.agreeing import agreed
 from zidane_acp.rules.listing import by_folder, of_folder
 from zidane_acp.rules.sqlite import KeptRule, SqliteRules
 
@@ -30,7 +31,7 @@ def run_revoke(
         print("There is nothing to revoke.", file=sys.stderr)
         return 0
     print("".join(by_folder(chosen)), end="")
-    if not yes and not _agreed(f"Revoke {_count(len(chosen))}? [y/N] ", ask):
+    if not yes and not agreed(f"Revoke {_count(len(chosen))}? [y/N] ", ask):
         print("Nothing was revoked. With --yes it is done without a question.", file=sys.stderr)
         return 1
     done = rules.forget(rule.number for rule in chosen)
@@ -50,13 +51,3 @@ def _chosen(
 
 def _count(rules: int) -> str:
     return "1 rule" if rules == 1 else f"{rules} rules"
-
-
-def _agreed(question: str, ask: Callable[[str], str] | None) -> bool:
-    if ask is None and not sys.stdin.isatty():
-        return False
-    try:
-        answer = (ask or input)(question)
-    except (EOFError, KeyboardInterrupt):
-        return False
-    return answer.strip().lower() in ("y", "yes")

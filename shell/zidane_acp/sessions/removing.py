@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from returns.result import Failure
 
+from zidane_acp.agreeing import agreed
 from zidane_acp.chat.safe_text import clip, line
 from zidane_acp.ports import Store
 from zidane_acp.sessions.ages import local
@@ -55,7 +56,7 @@ def run_prune(
 
 def _remove(store: Store, chosen: Sequence[StoredRow], yes: bool, ask: Ask | None) -> int:
     _name(chosen)
-    if not yes and not _agreed(f"Delete {_count(chosen)} for good? [y/N] ", ask):
+    if not yes and not agreed(f"Delete {_count(chosen)} for good? [y/N] ", ask):
         print("Nothing was deleted. With --yes it is done without a question.", file=sys.stderr)
         return 1
     done = 0
@@ -79,13 +80,3 @@ def _name(chosen: Sequence[StoredRow]) -> None:
 
 def _count(chosen: Sequence[StoredRow]) -> str:
     return "1 session" if len(chosen) == 1 else f"{len(chosen)} sessions"
-
-
-def _agreed(question: str, ask: Ask | None) -> bool:
-    if ask is None and not sys.stdin.isatty():
-        return False
-    try:
-        answer = (ask or input)(question)
-    except (EOFError, KeyboardInterrupt):
-        return False
-    return answer.strip().lower() in ("y", "yes")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from returns.result import Failure
 
+from zidane_acp.agreeing import agreed
 from zidane_acp.setup import program
 from zidane_acp.setup.editors import EDITORS, Editor, find
 from zidane_acp.setup.write import Change, apply, plan
@@ -37,7 +38,7 @@ def _write(editor: Editor, change: Change, yes: bool, ask: Ask | None) -> int:
         print(f"{change.path} already has this entry; nothing was changed.")
         return 0
     print(change.diff(), end="")
-    if not yes and not _agreed(change.path, ask):
+    if not yes and not agreed(f"Write this to {change.path}? [y/N] ", ask):
         print("Nothing was written. With --yes it is written without a question.", file=sys.stderr)
         return 1
     written = apply(change)
@@ -48,16 +49,6 @@ def _write(editor: Editor, change: Change, yes: bool, ask: Ask | None) -> int:
     print(f"Wrote {change.path}" + (f"; the old file is kept as {backup}." if backup else "."))
     print(editor.next_step)
     return 0
-
-
-def _agreed(path: Path, ask: Ask | None) -> bool:
-    if ask is None and not sys.stdin.isatty():
-        return False
-    try:
-        answer = (ask or input)(f"Write this to {path}? [y/N] ")
-    except (EOFError, KeyboardInterrupt):
-        return False
-    return answer.strip().lower() in ("y", "yes")
 
 
 def _explain(editor: Editor) -> None:
