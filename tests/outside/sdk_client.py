@@ -83,16 +83,16 @@ def installed() -> str:
 
 @asynccontextmanager
 async def initialized(
-    tmp_path: Path, flags: list[str], client: ScriptedClient, log: str, end: int = 0
+    tmp_path: Path, flags: list[str], client: ScriptedClient, log: str, end: int = 0, **env: str
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """The agent with these flags, and its tee; afterwards it must have ended with this code, and every frame is
+    """The agent with these flags and variables, and its tee; afterwards it must have ended with this code, and every frame is
     checked."""
     command = [str(TEE), str(tmp_path / log), "--", installed(), *flags]
     async with acp.spawn_agent_process(
         cast(acp.Client, client),  # the protocol's other methods are never called
         sys.executable,
         *command,
-        env={"ZIDANE_ACP_HOME": str(tmp_path / "home")},
+        env={"ZIDANE_ACP_HOME": str(tmp_path / "home"), **env},
         transport_kwargs={"stderr": None},
     ) as (connection, process):
         greeting = await asyncio.wait_for(
