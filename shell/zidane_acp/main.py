@@ -1,5 +1,6 @@
 """The entry point of the console script. It imports nothing heavy: editors wait for this start."""
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -38,9 +39,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             from zidane_acp.signals import end_at_once
 
             end_at_once()
-            from zidane_acp.stdio import run
+            # Nothing of what is loaded now is garbage, and to look for some takes a tenth of the start; on again once the first
+            # answer is out.
+            gc.disable()
+            try:
+                from zidane_acp.stdio import run
 
-            return run(settings)
+                return run(settings)
+            finally:
+                gc.enable()
     from zidane_acp.cli import run_command
 
     return run_command(words)

@@ -3,6 +3,7 @@
 Nothing here imports the event loop before the first answer is out.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -103,6 +104,8 @@ def _begun(level: LogLevel, descriptor: int, warnings: Sequence[str], secrets: I
     import logging
 
     from zidane_acp import log
+
+    gc.enable()
 
     log.configure(level, descriptor, secrets)
     for warning in warnings:

@@ -17,16 +17,13 @@ _RESERVED: Final = re.compile(
 _BLANKS: Final = re.compile(r"[ \t]+")
 # One piece of a word. A tilde may only stand inside a word, where no shell expands it; `=` and `:` before it
 # are left to the check of the whole line below.
-_PIECE: Final = re.compile(
-    r"""(?P<plain>[^\s\x00-\x20\x7f'"\\$`;&|<>()*?\[\]{}~#!]+)
+_PIECE: Final = r"""(?P<plain>[^\s\x00-\x20\x7f'"\\$`;&|<>()*?\[\]{}~#!]+)
       | (?P<tilde>(?<=[^\s'"=:])~)
       | (?P<hash>(?<=[^\s])\#)
       | '(?P<single>[^']*)'
       | "(?P<double>(?:[^"\\$`]|\\["\\$`])*)"
       | \\(?P<escaped>[^\n])
-    """,
-    re.VERBOSE,
-)
+"""
 _ESCAPE_IN_DOUBLE: Final = re.compile(r'\\(["\\$`])')
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
@@ -42,6 +39,8 @@ def simple_words(line: str) -> tuple[str, ...] | None:
         return None
     words: list[str] = []
     pieces: list[str] = []
+    # Compiled by the first command and kept by `re`: the start of the agent is waited for.
+    pattern = re.compile(_PIECE, re.VERBOSE)
     raw_first, position = "", 0
     while position < len(text):
         blank = _BLANKS.match(text, position)
@@ -50,7 +49,7 @@ def simple_words(line: str) -> tuple[str, ...] | None:
             pieces = []
             position = blank.end()
             continue
-        piece = _PIECE.match(text, position)
+        piece = pattern.match(text, position)
         if piece is None:
             return None
         kind = piece.lastgroup

@@ -1,9 +1,8 @@
 """What is never written without a question, whatever allows it (ring 2): files that hold keys, files that decide what
 other programs run, and the agent's own."""
 
-import re
 from collections.abc import Iterable
-from fnmatch import translate
+from fnmatch import fnmatchcase
 from typing import Final
 
 from zidane_core.agent.line_paths import Segments, fits, named_in, segments
@@ -26,8 +25,6 @@ PATTERNS: Final = (
 EXCEPTIONS: Final = (".env.example", ".env.sample", ".env.template", ".env.dist")
 """Names that fit a pattern and hold nothing."""
 
-_KNOWN: Final = re.compile("|".join(map(translate, (*NAMES, *PATTERNS))))
-
 
 def is_guarded(path: str, protected: tuple[str, ...]) -> bool:
     """Whether a real absolute path is one of those; `protected` are absolute folders."""
@@ -47,5 +44,6 @@ def _any(paths: Iterable[Segments], protected: tuple[str, ...]) -> bool:
 def _is_known(segment: str) -> bool:
     name = segment.lower()
     if is_fixed(name):
-        return _KNOWN.fullmatch(name) is not None and name not in EXCEPTIONS
+        fits_one = name in NAMES or any(fnmatchcase(name, pattern) for pattern in PATTERNS)
+        return fits_one and name not in EXCEPTIONS
     return not is_open(name) and any(coincide(known, name) for known in (*NAMES, *PATTERNS))

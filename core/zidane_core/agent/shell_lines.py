@@ -41,8 +41,7 @@ _EXPANSION: Final = r"""
   | (?P<variable>\$\{(?:[^{}]|\{[^{}]*\})*\}?|\$(?:[A-Za-z_]\w*|[0-9@*\#?$!-]))
   | (?P<joined>\\\n)
 """
-_PLAIN: Final = re.compile(
-    rf"""{_EXPANSION}
+_PLAIN: Final = rf"""{_EXPANSION}
   | (?P<blank>[ \t\r]+)
   | (?P<process>[<>]\()
   | (?P<redirect>[0-9]*(?:&>>|&>|>>|>\||<>|>&|<&|<<<|<<-?|>|<))
@@ -56,17 +55,12 @@ _PLAIN: Final = re.compile(
   | (?P<any>\*)
   | (?P<one>\?|\[[^\]\s/]+\])
   | (?P<text>[^\s'"`$\\;&|()<>*?\[{{~]+|.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_QUOTED: Final = re.compile(
-    rf"""{_EXPANSION}
+"""
+_QUOTED: Final = rf"""{_EXPANSION}
   | (?P<quote>")
   | \\(?P<escaped>["\\$`])
   | (?P<text>[^"\\$`]+|.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+"""
 _ANSI: Final = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
 )
@@ -141,8 +135,11 @@ class _Reading:
 def _read(line: str) -> tuple[tuple[Simple, ...], tuple[str, ...]]:
     """The commands of a line, and the texts of the substitutions in it."""
     reading, position, quoted = _Reading(), 0, False
+    # Compiled by the first command and kept by `re`: the start of the agent is waited for.
+    flags = re.VERBOSE | re.DOTALL
+    inside, outside = re.compile(_QUOTED, flags), re.compile(_PLAIN, flags)
     while position < len(line):
-        piece = (_QUOTED if quoted else _PLAIN).match(line, position)
+        piece = (inside if quoted else outside).match(line, position)
         if piece is None:
             break  # cannot be: both end with any character
         kind, position = piece.lastgroup or "text", piece.end()

@@ -3,7 +3,6 @@
 A key is looked for in the environment, then among those that were kept, then in what the login shell tells.
 """
 
-import logging
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
@@ -15,7 +14,7 @@ from zidane_acp.config import Config
 from zidane_acp.environment import is_bare
 from zidane_acp.learned_secrets import Secrets
 from zidane_acp.login import methods
-from zidane_acp.login.key_store import KeyStore
+from zidane_acp.login.key_store import KeyStore, log
 from zidane_acp.login.methods import Account
 from zidane_acp.options import AcpModelChoice, AcpServerOptions, StdioOptions
 from zidane_acp.ports import Ask, AuthProblem
@@ -29,7 +28,6 @@ from zidane_core.models.providers import HIDDEN_VARIABLES, OFFLINE
 if TYPE_CHECKING:
     from zidane_acp.login_shell import LoginShell
 
-LOGGER: Final = logging.getLogger("zidane_acp.login")
 PAGE_WITHIN: Final = 300.0
 """Seconds that the user has for the page."""
 
@@ -108,7 +106,7 @@ class Accounts:
     def _renewed(self) -> AcpServerOptions | None:
         options = self.options()
         if isinstance(options, WiringProblem):
-            LOGGER.warning("the models stay as they are: %s", options.message)
+            log().warning("the models stay as they are: %s", options.message)
             return None
         return options.server
 

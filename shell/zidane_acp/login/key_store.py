@@ -1,6 +1,5 @@
 """Where keys are kept: in the system's keyring where that works, else in a file that only its owner reads."""
 
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -9,9 +8,10 @@ from zidane_acp.login import key_file
 from zidane_acp.login.key_file import Kept, KeyProblem
 
 if TYPE_CHECKING:
+    from logging import Logger
+
     from zidane_acp.login.system_keyring import SystemKeyring
 
-LOGGER: Final = logging.getLogger("zidane_acp.login")
 KEYRING: Final = "the system keyring"
 
 
@@ -82,7 +82,7 @@ class KeyStore:
         try:
             self._read = self._keyring().read(self._kept.keyring)
         except Unavailable as problem:
-            LOGGER.warning("a key that the system keyring has cannot be used: %s", problem)
+            log().warning("a key that the system keyring has cannot be used: %s", problem)
 
     def put(self, variable: str, key: str) -> str:
         """Keep a key; gives where, in words. Raises KeyProblem."""
@@ -95,7 +95,7 @@ class KeyStore:
             self._keyring().put(variable, key)
             kept = Kept(others, (*names, variable))
         except Unavailable as problem:
-            LOGGER.info("a key is kept in a file, since the system keyring cannot: %s", problem)
+            log().info("a key is kept in a file, since the system keyring cannot: %s", problem)
             kept = Kept({**others, variable: key}, names)
         key_file.write(self._path, kept)
         self._kept, self._read = kept, {**self._read, variable: key}
@@ -129,3 +129,10 @@ class KeyStore:
         except Unavailable as problem:
             return f"The key in the system keyring could not be removed: {problem}. Unlock the keyring, then log out again."
         return ""
+
+
+def log() -> "Logger":
+    """The log of logging in; loaded when there is something to say, since the start of the agent is waited for."""
+    import logging
+
+    return logging.getLogger("zidane_acp.login")
