@@ -229,3 +229,21 @@ def until_it_is_full(agent: Process) -> None:
     while select.select([], [writer], [], 0)[1]:
         os.sched_yield()
     os.close(writer)
+
+
+def test_garbage_is_collected_once_the_first_answer_is_out() -> None:
+    told = (
+        "import gc, sys\n"
+        "from zidane_acp import log\n"
+        "configure = log.configure\n"
+        "def seen(*given, **named):\n"
+        "    configure(*given, **named)\n"
+        "    print('collects:', gc.isenabled(), file=sys.stderr)\n"
+        "log.configure = seen\n"
+        "assert gc.isenabled()\n"
+    )
+    with Process("--provider", "offline", before=told) as agent:
+        agent.call("initialize", protocolVersion=1)
+        assert agent.close() == 0
+        assert agent.child.stderr is not None
+        assert b"collects: True" in agent.child.stderr.read()
